@@ -1,0 +1,97 @@
+//! Aggregate functions: what one is, and the table of them.
+//!
+//! Must not know windows, keys, time or files. Invariants: state is indexed by slot, `merge` is associative and
+//! commutative, and a result is a function of the rows alone, not of their order or of how they were split. Where a
+//! function needs an order (`first`), the caller passes it as further argument columns.
+
+use crate::error::Result;
+use crate::schema::FieldType;
+use arrow::array::ArrayRef;
+
+/// A place in an accumulator's state: one group of one pane, window or session. Slots are dense and recycled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(pub u32);
+
+impl Slot {
+    /// As an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The running state of one aggregate over many groups.
+pub trait Accumulator: Send {
+    /// Makes `slot` the state of no rows, growing the state if need be. A slot may be opened again after it was used.
+    fn open(&mut self, slot: Slot);
+
+    /// Takes in rows: row `rows[i]` of the argument columns goes to `slots[i]`.
+    ///
+    /// `args` are the argument column and, for functions that [need an order](AggregateKind::ordered), the event time
+    /// (`Int64`, microseconds) and the position (`UInt64`).
+    fn update(&mut self, slots: &[Slot], rows: &[u32], args: &[ArrayRef]) -> Result<()>;
+
+    /// Adds the rows of `from` to `into`; `from` stays as it is.
+    fn merge(&mut self, into: Slot, from: Slot);
+
+    /// The argument column has another type from now on (an integer column met a fraction, a key column became text).
+    fn widen(&mut self, argument: FieldType) -> Result<()>;
+
+    /// The results of these slots, in this order, of the type [`Accumulator::output`] tells.
+    /// An `Err` tells the index into `slots` whose result cannot be represented.
+    fn values(&self, slots: &[Slot]) -> Result<ArrayRef, OutOfRange>;
+
+    /// The type of the results.
+    fn output(&self) -> FieldType;
+
+    /// Bytes of memory held, as far as they are known.
+    fn bytes(&self) -> usize;
+}
+
+/// A result that its type cannot hold. The caller, who knows window and key, makes the message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// Which of the slots asked for.
+    pub index: usize,
+    /// What does not fit: `sum 9223372036854775808 does not fit a 64-bit integer`.
+    pub what: String,
+    /// What the user can do about it.
+    pub hint: &'static str,
+}
+
+/// What a function takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// `*` or nothing, or one value of any type.
+    AnythingOrRows,
+    /// One value of any type.
+    Anything,
+    /// One number.
+    Number,
+}
+
+/// A row of the table of aggregates.
+pub struct AggregateKind {
+    /// Its SQL name, in lower case.
+    pub name: &'static str,
+    /// The form of a call, for help: `count(DISTINCT x)`.
+    pub usage: &'static str,
+    /// One line of what it gives, and over nothing.
+    pub doc: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// Whether `DISTINCT` may stand before the argument.
+    pub distinct: bool,
+    /// Whether its result depends on event time and position, which are then passed as further arguments.
+    pub ordered: bool,
+    /// Makes the state for an argument of this type (none: `count(*)`).
+    pub build: fn(argument: Option<FieldType>, distinct: bool) -> Box<dyn Accumulator>,
+}
+
+/// Every aggregate there is.
+pub static AGGREGATES: &[&AggregateKind] = &[];
+
+/// The aggregate of this name, in any case.
+pub fn find(name: &str) -> Option<&'static AggregateKind> {
+    AGGREGATES.iter().copied().find(|kind| kind.name.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,165 @@
+//! Record formats: bytes to columns and columns to bytes, decode and encode side by side. No IO.
+//!
+//! Must not know files, watermarks or operators: bytes in, batches out; an error says which line or row, never a path.
+//! A format is one row of [`FORMATS`]; nothing else in the crate lists the formats.
+//!
+//! Decoding a chunk is a pure function of the chunk and a [`Layout`], so that several threads decode chunks of one
+//! input at once and hand them over in order. When a chunk changes the layout (an integer column meets a fraction),
+//! the chunks behind it that were decoded too early are simply decoded again.
+
+use crate::error::Result;
+use crate::event::{Raw, Times};
+use crate::schema::{Layout, Sample, Wanted};
+use crate::time::TimeReader;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How a text input is written, where the flags say so.
+#[derive(Clone, Debug)]
+pub struct TextOptions {
+    /// The byte between fields (`--delimiter`); none: the format's own.
+    pub delimiter: Option<u8>,
+    /// Whether the first record names the fields (`--no-header` clears it).
+    pub header: bool,
+    /// Texts that mean null (`--null`).
+    pub nulls: Vec<String>,
+}
+
+/// Reads one text input: made once per input from its first bytes, shared by all threads that decode its chunks.
+pub trait TextDecoder: Send + Sync {
+    /// How many bytes at the start of the input are not records: a byte order mark, a header.
+    fn preamble(&self) -> usize;
+
+    /// How many lines those bytes are.
+    fn preamble_lines(&self) -> u64;
+
+    /// The length of the longest prefix of `bytes`, which start at a record, that is made of whole records with their
+    /// line ends. `last`: nothing follows, so an unended record is whole.
+    fn frame(&self, bytes: &[u8], last: bool) -> usize;
+
+    /// What the first records (at most [`SAMPLE_RECORDS`](crate::schema::SAMPLE_RECORDS)) in `bytes` tell.
+    /// `bytes` start behind the preamble; an unended record at the end is left out unless `last`. Bad records are
+    /// passed over.
+    fn sample(&self, bytes: &[u8], last: bool, wanted: &[Wanted], time: &TimeReader) -> Sample;
+
+    /// Turns a chunk of whole records into columns.
+    fn decode(&self, chunk: Arc<Vec<u8>>, layout: &Layout) -> Decoded;
+
+    /// What must stand at the top of a side file so that records of this input can be read again: a CSV header with
+    /// its line end, else nothing.
+    fn header(&self) -> &[u8];
+}
+
+/// A chunk as columns.
+#[derive(Debug, Default)]
+pub struct Decoded {
+    /// The rows in order. More than one batch when the layout changed in the middle: each has the schema in force.
+    pub batches: Vec<Rows>,
+    /// The layout after the chunk, if the chunk changed it.
+    pub layout: Option<Arc<Layout>>,
+    /// Records in the chunk, good and bad.
+    pub records: u64,
+    /// Lines in the chunk.
+    pub lines: u64,
+}
+
+/// Rows with one schema.
+#[derive(Debug)]
+pub struct Rows {
+    /// The columns of the layout in force.
+    pub columns: RecordBatch,
+    /// The event times (the buffer of the time column).
+    pub times: Times,
+    /// For each row the number of its record within the chunk, from 0; none when they are `first..`.
+    pub records: Option<Vec<u32>>,
+    /// The record number of the first row (or bad record) of this batch within the chunk.
+    pub first: u32,
+    /// The records as they stood, if the layout asked for them.
+    pub raw: Raw,
+    /// Records that are not rows, in order.
+    pub bad: Vec<BadRecord>,
+}
+
+/// A record that could not become a row.
+#[derive(Clone, Debug)]
+pub struct BadRecord {
+    /// Its number within the chunk.
+    pub record: u32,
+    /// How many rows of its batch stand before it.
+    pub before_row: usize,
+    /// Its first line within the chunk, from 0 (of a columnar format: its row within the piece).
+    pub line: u64,
+    /// What was expected and found: `column "ts": expected a time, found "n/a"`.
+    pub message: String,
+    /// Its bytes within the chunk without the line end; empty for a columnar format.
+    pub bytes: Range<usize>,
+    /// The whole row, for a columnar format.
+    pub row: Option<RecordBatch>,
+}
+
+/// Writes one output: columns in, bytes out.
+pub trait Encoder: Send {
+    /// Appends the bytes for a batch. Batches have the schema the encoder was made with.
+    fn write(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()>;
+
+    /// The column types changed (an integer column met a fraction). Text formats go on; a typed format explains.
+    fn schema_changed(&mut self, schema: &SchemaRef) -> Result<()>;
+
+    /// Appends what stands at the end.
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()>;
+}
+
+/// How output is written, beside its format.
+#[derive(Clone, Debug)]
+pub struct EncodeOptions {
+    /// The zone output times are written in.
+    pub zone: crate::time::Zone,
+    /// The width of the terminal, for tables; none when unlimited.
+    pub width: Option<usize>,
+}
+
+/// How a format's input is read.
+#[derive(Clone, Copy)]
+pub enum Read {
+    /// It is not an input format.
+    No,
+    /// Records framed in bytes, read as a stream. Makes the decoder from the first bytes (all of them, if `last`).
+    Text(fn(head: &[u8], last: bool, options: &TextOptions) -> Result<Box<dyn TextDecoder>>),
+    /// Columns with a directory at the end; needs a file that can be sought. See [`parquet`].
+    Columns,
+}
+
+/// A row of the table of formats.
+pub struct FormatKind {
+    /// Its name for `-i` and `-O`.
+    pub name: &'static str,
+    /// File name extensions, without the dot.
+    pub extensions: &'static [&'static str],
+    /// One line for help.
+    pub doc: &'static str,
+    /// Whether these first bytes are of this format; asked in the table's order, after the extension did not tell.
+    pub sniff: fn(head: &[u8]) -> bool,
+    /// How it is read.
+    pub read: Read,
+    /// Makes an encoder; none when it is not an output format. The schema is that of the results.
+    pub write: Option<fn(schema: &SchemaRef, options: &EncodeOptions) -> Result<Box<dyn Encoder>>>,
+}
+
+/// Every format there is.
+pub static FORMATS: &[&FormatKind] = &[];
+
+/// The format of this name.
+pub fn find(name: &str) -> Option<&'static FormatKind> {
+    FORMATS.iter().copied().find(|kind| kind.name.eq_ignore_ascii_case(name))
+}
+
+/// The format that a file name's extension tells (behind a compression's extension).
+pub fn by_extension(path: &std::path::Path) -> Option<&'static FormatKind> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    match extension.as_str() {
+        "gz" | "zst" => by_extension(std::path::Path::new(path.file_stem()?)),
+        _ => FORMATS.iter().copied().find(|kind| kind.extensions.contains(&extension.as_str())),
+    }
+}

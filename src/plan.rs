@@ -1,0 +1,148 @@
+//! What a job is, once the command line has been understood: plain data, made by `cli`, carried out by `run`.
+//!
+//! Nothing here opens a file. What a flag is called is known to `cli` alone.
+
+use crate::expr::{Call, Key};
+use crate::format::{FormatKind, TextOptions};
+use crate::schema::{FieldPath, FieldType};
+use crate::time::{Span, TimeFormat, Ts, Zone};
+use crate::window::Grouping;
+use std::path::PathBuf;
+
+/// A whole `window` job.
+pub struct Plan {
+    /// Where records come from.
+    pub input: InputPlan,
+    /// How event times become watermarks.
+    pub clock: ClockPlan,
+    /// How time is cut.
+    pub grouping: Grouping,
+    /// Windows are written when their start is at or after this.
+    pub since: Option<Ts>,
+    /// Windows are written when their start is before this.
+    pub until: Option<Ts>,
+    /// What records are grouped by.
+    pub keys: Vec<Key>,
+    /// What is computed.
+    pub calls: Vec<Call>,
+    /// Where results go.
+    pub output: OutputPlan,
+    /// What becomes of late records.
+    pub late: LatePlan,
+    /// What becomes of bad records.
+    pub bad: BadPlan,
+    /// What people get to see.
+    pub report: ReportPlan,
+    /// Threads that decode and aggregate; at least 1.
+    pub threads: usize,
+}
+
+/// One input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputPath {
+    /// Standard input.
+    Stdin,
+    /// A file, FIFO or device.
+    File(PathBuf),
+}
+
+/// Where records come from and how they are read.
+#[derive(Clone)]
+pub struct InputPlan {
+    /// The inputs in command-line order; never empty.
+    pub paths: Vec<InputPath>,
+    /// Read one after another as one partition.
+    pub concat: bool,
+    /// The format, where it was said.
+    pub format: Option<&'static FormatKind>,
+    /// Details of text formats.
+    pub text: TextOptions,
+    /// Declared types.
+    pub declared: Vec<(FieldPath, FieldType)>,
+    /// The event time's field; none when the flag was missing: the run then names the fields that look like times.
+    pub time: Option<FieldPath>,
+    /// How it is written.
+    pub time_format: TimeFormat,
+    /// The zone of local times.
+    pub zone: Zone,
+}
+
+/// How event times become watermarks (SPEC section 3).
+#[derive(Clone, Debug, Default)]
+pub struct ClockPlan {
+    /// How late events may come; none: wait for the end of the input.
+    pub delay: Option<Span>,
+    /// The field whose values are the partitions; none: each input is one.
+    pub by: Option<FieldPath>,
+    /// Leave a partition out of the minimum once the median is this far ahead of it.
+    pub idle_after: Option<Span>,
+    /// How many stray records cannot move a partition's mark.
+    pub outliers: usize,
+    /// Leave a partition alone that is this far ahead of the median.
+    pub max_skew: Option<Span>,
+    /// Which partition decides.
+    pub policy: Policy,
+}
+
+/// Which partition decides how far the job is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// The one furthest behind.
+    #[default]
+    Min,
+    /// The one furthest ahead.
+    Max,
+}
+
+/// Where results go.
+#[derive(Clone)]
+pub struct OutputPlan {
+    /// The file; none: standard output.
+    pub path: Option<PathBuf>,
+    /// The format, where it was said.
+    pub format: Option<&'static FormatKind>,
+    /// At most this many rows.
+    pub limit: Option<u64>,
+    /// The zone of output times.
+    pub zone: Zone,
+}
+
+/// What becomes of late records.
+#[derive(Clone, Debug, Default)]
+pub struct LatePlan {
+    /// Kept here.
+    pub path: Option<PathBuf>,
+    /// With where, how late and why.
+    pub details: bool,
+    /// More of them is an error, found at the end.
+    pub max: Option<Bound>,
+}
+
+/// What becomes of bad records.
+#[derive(Clone, Debug, Default)]
+pub struct BadPlan {
+    /// Kept here.
+    pub path: Option<PathBuf>,
+    /// More of them is an error.
+    pub max: Option<Bound>,
+}
+
+/// A bound on a number of records.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// This many.
+    Count(u64),
+    /// This share of all records read, in percent.
+    Percent(f64),
+}
+
+/// What people get to see.
+#[derive(Clone, Debug, Default)]
+pub struct ReportPlan {
+    /// Nothing but errors.
+    pub quiet: bool,
+    /// The whole summary wherever it goes.
+    pub verbose: bool,
+    /// The summary as JSON, here.
+    pub summary: Option<PathBuf>,
+}

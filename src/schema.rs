@@ -1,0 +1,315 @@
+//! Which fields of a record a job uses, and of what type each is.
+//!
+//! Decoders, the planner and the loop share these words. A [`Layout`] is all a decoder needs beside the bytes, so
+//! decoding a chunk is a pure function that may run anywhere and be run again. Must not know files, windows or flags.
+//!
+//! Types are inferred from the first [`SAMPLE_RECORDS`] records of each input and unified over the inputs. What
+//! happens to a later value that does not fit is [`Column::misfit`]'s to say, in one place for all formats.
+
+use crate::time::TimeReader;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use std::fmt;
+use std::sync::Arc;
+
+/// How many records of each input the types are inferred from. A count, so that read sizes never matter.
+pub const SAMPLE_RECORDS: usize = 1_000;
+
+/// A path into a record: `actor.login`, or one odd name in double quotes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FieldPath(Vec<String>);
+
+impl FieldPath {
+    /// A path from its parts, outermost first; never empty.
+    pub fn new(parts: Vec<String>) -> Self {
+        debug_assert!(!parts.is_empty());
+        Self(parts)
+    }
+
+    /// Reads `a.b.c`; a part in double quotes may hold any character (`""` is one quote).
+    /// Anything else stands for itself, so `@timestamp` and `Flight Date` need no quotes here.
+    /// `None` for an empty part or an unclosed quote.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = Vec::new();
+        let mut rest = text.trim();
+        loop {
+            let (part, after) = match rest.strip_prefix('"') {
+                Some(quoted) => unquote(quoted)?,
+                None => {
+                    let end = rest.find('.').unwrap_or(rest.len());
+                    (rest[..end].to_owned(), &rest[end..])
+                }
+            };
+            if part.is_empty() {
+                return None;
+            }
+            parts.push(part);
+            match after.strip_prefix('.') {
+                Some(next) => rest = next,
+                None if after.is_empty() => return Some(Self(parts)),
+                None => return None,
+            }
+        }
+    }
+
+    /// The parts, outermost first.
+    pub fn parts(&self) -> &[String] {
+        &self.0
+    }
+
+    /// The name a column of this field has in the output: the parts joined by dots.
+    pub fn name(&self) -> String {
+        self.0.join(".")
+    }
+}
+
+/// Splits `rest` (just after an opening quote) into the quoted text and what follows the closing quote.
+fn unquote(rest: &str) -> Option<(String, &str)> {
+    let mut text = String::new();
+    let mut from = 0;
+    loop {
+        let at = from + rest[from..].find('"')?;
+        text.push_str(&rest[from..at]);
+        if rest[at + 1..].starts_with('"') {
+            text.push('"');
+            from = at + 2;
+        } else {
+            return Some((text, &rest[at + 1..]));
+        }
+    }
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+/// The types a column of a job can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FieldType {
+    /// 64-bit signed integer.
+    Int,
+    /// Double.
+    Double,
+    /// True or false.
+    Bool,
+    /// Text; a JSON scalar of another type is its JSON text, an object or array its text as it stands.
+    Text,
+    /// Exact decimal number.
+    Decimal {
+        /// Digits in all, at most 38.
+        precision: u8,
+        /// Digits behind the point.
+        scale: i8,
+    },
+    /// An instant (microseconds, UTC).
+    Time,
+}
+
+impl FieldType {
+    /// The Arrow type of a column of this type.
+    pub fn arrow(self) -> DataType {
+        match self {
+            FieldType::Int => DataType::Int64,
+            FieldType::Double => DataType::Float64,
+            FieldType::Bool => DataType::Boolean,
+            FieldType::Text => DataType::Utf8,
+            FieldType::Decimal { precision, scale } => DataType::Decimal128(precision, scale),
+            FieldType::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+        }
+    }
+
+    /// The type under the name the user knows it by (`--schema`).
+    pub fn name(self) -> String {
+        match self {
+            FieldType::Int => "bigint".into(),
+            FieldType::Double => "double".into(),
+            FieldType::Bool => "boolean".into(),
+            FieldType::Text => "text".into(),
+            FieldType::Decimal { precision, scale } => format!("decimal({precision},{scale})"),
+            FieldType::Time => "timestamp".into(),
+        }
+    }
+
+    /// Whether arithmetic may be done on it.
+    pub fn is_number(self) -> bool {
+        matches!(self, FieldType::Int | FieldType::Double | FieldType::Decimal { .. })
+    }
+
+    /// The narrowest type that holds values of both: of two inputs, or of a sample.
+    pub fn unify(self, other: FieldType) -> FieldType {
+        use FieldType::{Decimal, Double, Int, Text};
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Int | Double, Int | Double) => Double,
+            (Int, Decimal { precision, scale }) | (Decimal { precision, scale }, Int) => {
+                let _ = precision;
+                Decimal { precision: 38, scale }
+            }
+            (Decimal { scale: a, .. }, Decimal { scale: b, .. }) => Decimal { precision: 38, scale: a.max(b) },
+            (Double, Decimal { .. }) | (Decimal { .. }, Double) => Double,
+            _ => Text,
+        }
+    }
+}
+
+/// What a job does with a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It is the event time.
+    Time,
+    /// Records are grouped by it.
+    Key,
+    /// It is aggregated, of any type.
+    Value,
+    /// It is aggregated and must be a number.
+    Number,
+}
+
+/// One field that a job asks for, before any input is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Where it is in a record.
+    pub path: FieldPath,
+    /// What it is for.
+    pub role: Role,
+    /// Its type, where `--schema` says it.
+    pub declared: Option<FieldType>,
+}
+
+/// One column of a decoder's output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Where its field is in a record.
+    pub path: FieldPath,
+    /// What it is for.
+    pub role: Role,
+    /// Its type now.
+    pub ty: FieldType,
+    /// Declared by the user: it never changes, a misfit is a bad record.
+    pub declared: bool,
+}
+
+/// What was found where a value of another type was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A number with a fraction or an exponent.
+    Fraction,
+    /// An integer beyond 64 bits.
+    BigInteger,
+    /// A value of any other type.
+    Other,
+}
+
+/// What to do with a value that does not fit its column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// From this record on the column has this type.
+    Widen(FieldType),
+    /// The record is bad.
+    Bad,
+}
+
+impl Column {
+    /// SPEC section 6: an integer column that meets a fraction widens to double, a key column that meets a misfit
+    /// becomes text, any other value that does not fit is a bad record.
+    pub fn misfit(&self, found: Found) -> Misfit {
+        match (self.declared, self.ty, found, self.role) {
+            (true, ..) => Misfit::Bad,
+            (_, FieldType::Int, Found::Fraction, _) => Misfit::Widen(FieldType::Double),
+            (_, _, _, Role::Key) => Misfit::Widen(FieldType::Text),
+            _ => Misfit::Bad,
+        }
+    }
+}
+
+/// All a decoder needs to know to turn bytes into columns.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The columns, in the order of the output batch. The one at `time` is the event time.
+    pub columns: Vec<Column>,
+    /// Index of the event time in `columns`; that column never holds a null.
+    pub time: usize,
+    /// How this input writes its event time. A unit that was found on the way is kept here.
+    pub time_reader: TimeReader,
+    /// Whether each record's own bytes (or whole row) are wanted beside the columns, for side files and lines.
+    pub keep_raw: bool,
+}
+
+impl Layout {
+    /// The Arrow schema of batches decoded with this layout.
+    pub fn schema(&self) -> SchemaRef {
+        let fields = self.columns.iter().enumerate().map(|(i, c)| {
+            let ty = if i == self.time { FieldType::Time } else { c.ty };
+            Field::new(c.path.name(), ty.arrow(), i != self.time)
+        });
+        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    }
+
+    /// The same layout with one column of another type.
+    #[must_use]
+    pub fn with_type(&self, column: usize, ty: FieldType) -> Self {
+        let mut new = self.clone();
+        new.columns[column].ty = ty;
+        new
+    }
+
+    /// The types of the columns alone.
+    pub fn types(&self) -> Vec<FieldType> {
+        self.columns.iter().map(|c| c.ty).collect()
+    }
+}
+
+/// A field as the sample of one input shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldInfo {
+    /// Where it is.
+    pub path: FieldPath,
+    /// The narrowest type of its values; none when all were null.
+    pub ty: Option<FieldType>,
+    /// Whether its first value reads as a time.
+    pub looks_like_time: bool,
+}
+
+/// What the first records of an input tell.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    /// Every leaf field seen, in the order of appearance (nested ones by their dotted path).
+    pub fields: Vec<FieldInfo>,
+    /// For each wanted field, in order: the narrowest type seen, none when absent or null so far.
+    pub types: Vec<Option<FieldType>>,
+    /// The event times' unit, when they are numbers and one was usable and not zero.
+    pub time_unit: Option<crate::time::Unit>,
+    /// How many records were looked at.
+    pub records: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> Option<Vec<String>> {
+        FieldPath::parse(text).map(|p| p.0)
+    }
+
+    #[test]
+    fn a_path_is_split_at_dots_outside_quotes() {
+        assert_eq!(parts("a.b"), Some(vec!["a".into(), "b".into()]));
+        assert_eq!(parts("\"a.b\".c"), Some(vec!["a.b".into(), "c".into()]));
+        assert_eq!(parts("\"say \"\"x\"\"\""), Some(vec!["say \"x\"".into()]));
+        assert_eq!(parts("@timestamp"), Some(vec!["@timestamp".into()]));
+        for bad in ["", "a.", ".a", "a..b", "\"a", "\"a\"b"] {
+            assert_eq!(parts(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_integers_widen_and_only_keys_become_text() {
+        let column = |role, ty, declared| Column { path: FieldPath::new(vec!["x".into()]), role, ty, declared };
+        let int = column(Role::Number, FieldType::Int, false);
+        assert_eq!(int.misfit(Found::Fraction), Misfit::Widen(FieldType::Double));
+        assert_eq!(int.misfit(Found::BigInteger), Misfit::Bad);
+        assert_eq!(column(Role::Key, FieldType::Int, false).misfit(Found::Other), Misfit::Widen(FieldType::Text));
+        assert_eq!(column(Role::Key, FieldType::Int, true).misfit(Found::Other), Misfit::Bad);
+    }
+}
