@@ -2,10 +2,13 @@
 
 pub mod account;
 pub mod aggregate;
+pub mod clock;
 pub mod error;
 pub mod event;
 pub mod expr;
 pub mod format;
+pub mod keys;
+pub mod operator;
 pub mod output;
 pub mod plan;
 pub mod report;

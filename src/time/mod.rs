@@ -6,7 +6,7 @@
 mod read;
 mod zone;
 
-pub use read::{BadTime, DayCache, Reading, TimeFormat, TimeReader, Unit};
+pub use read::{BadTime, DayCache, Reading, TimeFormat, TimeReader, Unit, format_rfc3339};
 pub use zone::Zone;
 
 use std::fmt;

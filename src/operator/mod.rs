@@ -1,0 +1,137 @@
+//! What is done with events as time goes on: the trait every job's heart implements, and its two kinds.
+//!
+//! Must not know formats, files, flags, stderr or the wall clock. Invariant: the output depends on the input and its
+//! marks only. An operator is told what time it is and what happened; it never asks for input and never prints.
+//!
+//! A batch is taken in as one sweep and windows fire once behind it. That gives the same bytes as firing record by
+//! record: whether an event is late was decided by the marks it carries, and what fires is ordered by window end.
+
+mod aggregates;
+mod groups;
+mod heavy;
+mod results;
+mod session;
+mod windowed;
+
+pub use aggregates::Aggregates;
+pub use session::Sessions;
+pub use windowed::Windowed;
+
+use crate::account::{Ledger, StateSize};
+use crate::error::Result;
+use crate::event::{EventBatch, Watermark};
+use crate::schema::FieldType;
+use crate::time::{Span, Ts};
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+
+/// Where an operator's results go.
+pub trait Emit {
+    /// Result rows, in output order.
+    fn rows(&mut self, rows: RecordBatch) -> Result<()>;
+
+    /// A row of the current batch was late for all its windows.
+    fn late(&mut self, late: Late) -> Result<()>;
+}
+
+/// A late row and why it was late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Late {
+    /// Its index in the batch.
+    pub row: usize,
+    /// The mark it was judged by.
+    pub mark: Watermark,
+    /// The end of the last window it would have counted in (of a session: `last + gap`).
+    pub window_end: Ts,
+}
+
+/// Takes in events and gives out results as they become final.
+pub trait Operator: Send {
+    /// Takes in a batch. Late rows are told at once, in row order.
+    fn on_batch(&mut self, batch: &EventBatch, out: &mut dyn Emit) -> Result<()>;
+
+    /// Gives out what is final at `mark`, and forgets it.
+    fn on_watermark(&mut self, mark: Watermark, out: &mut dyn Emit) -> Result<()>;
+
+    /// Columns of the batches to come have these types.
+    fn retype(&mut self, types: &[FieldType]) -> Result<()>;
+
+    /// The schema of the results as it is now.
+    fn schema(&self) -> SchemaRef;
+
+    /// How much is held.
+    fn state(&self) -> StateSize;
+
+    /// What became of the rows so far, beyond what was told late.
+    fn tally(&self) -> &Tally;
+}
+
+/// Which windows are written: those whose start lies in `[since, until)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    /// The first start that is written.
+    pub since: Ts,
+    /// The first start that is not.
+    pub until: Ts,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self { since: Ts::MIN, until: Ts::MAX }
+    }
+}
+
+impl Range {
+    /// Whether a window that starts here is written.
+    pub fn holds(self, start: Ts) -> bool {
+        self.since <= start && (start < self.until || self.until == Ts::MAX)
+    }
+
+    /// Whether every window is written.
+    pub fn is_everything(self) -> bool {
+        self.since == Ts::MIN && self.until == Ts::MAX
+    }
+}
+
+/// What became of rows, per input, and what fired.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// One ledger per input; only the gates an operator decides are filled.
+    pub inputs: Vec<Ledger>,
+    /// Windows or sessions fired by the watermark.
+    pub fired_by_watermark: u64,
+    /// Windows or sessions fired by the end of the input.
+    pub fired_by_end: u64,
+    /// Result rows.
+    pub rows: u64,
+    /// How far result rows' starts step back behind the greatest start before them.
+    pub disorder: Span,
+    /// The keys with the most records, as their bytes, and how many they had at least.
+    pub heaviest: Vec<(String, u64)>,
+    greatest_start: Option<Ts>,
+}
+
+impl Tally {
+    /// The ledger of an input, growing the list if need be.
+    pub fn input(&mut self, input: usize) -> &mut Ledger {
+        if self.inputs.len() <= input {
+            self.inputs.resize_with(input + 1, Ledger::default);
+        }
+        &mut self.inputs[input]
+    }
+
+    fn fired(&mut self, mark: Watermark, windows: u64) {
+        match mark == Watermark::END {
+            true => self.fired_by_end += windows,
+            false => self.fired_by_watermark += windows,
+        }
+    }
+
+    fn row_at(&mut self, start: Ts) {
+        self.rows += 1;
+        match self.greatest_start {
+            Some(greatest) if start < greatest => self.disorder = self.disorder.max(greatest.since(start)),
+            _ => self.greatest_start = Some(start),
+        }
+    }
+}

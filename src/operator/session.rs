@@ -1,0 +1,438 @@
+//! Aggregation over sessions: events of a key at most a gap apart.
+//!
+//! Each key has a short list of open sessions. An event joins those it touches into one. Sessions wait in a heap by
+//! the instant at which they would end; one that grew meanwhile is put back when its old instant comes, so growing
+//! costs nothing.
+//!
+//! Windows fire once behind a batch, so a session may stand here that was final before the row at hand: rows look at
+//! the job's mark in force before them and pass such sessions over, as if they had been written already.
+
+use super::results::Results;
+use super::{Aggregates, Emit, Late, Operator, Range, Tally};
+use crate::account::StateSize;
+use crate::aggregate::Slot;
+use crate::error::Result;
+use crate::event::{EventBatch, Watermark};
+use crate::keys::{self, Keys};
+use crate::schema::FieldType;
+use crate::time::{Span, Ts};
+use crate::window::Window;
+use arrow::array::ArrayRef;
+use arrow::datatypes::SchemaRef;
+use hashbrown::HashTable;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+/// An index into the list of keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct KeyId(u32);
+
+/// An index into the list of sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Id(u32);
+
+#[derive(Debug)]
+struct Session {
+    first: Ts,
+    last: Ts,
+    slot: Slot,
+    key: KeyId,
+    rows: u64,
+    /// The next session of the same key.
+    next: Option<Id>,
+    /// Rows by input, kept only when not every session is written.
+    inputs: Vec<(u32, u64)>,
+    /// Rises whenever the place is used again, so that old entries of the heap are known.
+    epoch: u32,
+}
+
+struct KeyEntry {
+    hash: u64,
+    bytes: Box<[u8]>,
+    head: Option<Id>,
+}
+
+/// The aggregation over sessions.
+pub struct Sessions {
+    gap: Span,
+    range: Range,
+    types: Vec<FieldType>,
+    key_columns: Vec<usize>,
+    aggregates: Aggregates,
+    table: HashTable<KeyId>,
+    keys: Vec<KeyEntry>,
+    free_keys: Vec<KeyId>,
+    sessions: Vec<Session>,
+    free: Vec<Id>,
+    ends: BinaryHeap<Reverse<(Ts, Id, u32)>>,
+    results: Results,
+    tally: Tally,
+    key_bytes: usize,
+}
+
+impl Sessions {
+    /// Sessions with this gap over batches with columns of `types`, grouped by `keys` (output name and column).
+    pub fn new(
+        gap: Span,
+        range: Range,
+        types: Vec<FieldType>,
+        keys: Vec<(String, usize)>,
+        aggregates: Aggregates,
+    ) -> Self {
+        let (names, key_columns): (Vec<String>, Vec<usize>) = keys.into_iter().unzip();
+        let key_types = key_columns.iter().map(|&column| types[column]).collect();
+        Self {
+            gap,
+            range,
+            types,
+            key_columns,
+            aggregates,
+            table: HashTable::new(),
+            keys: Vec::new(),
+            free_keys: Vec::new(),
+            sessions: Vec::new(),
+            free: Vec::new(),
+            ends: BinaryHeap::new(),
+            results: Results::new(names, key_types),
+            tally: Tally::default(),
+            key_bytes: 0,
+        }
+    }
+
+    fn key_of(&mut self, hash: u64, bytes: &[u8]) -> KeyId {
+        let keys = &self.keys;
+        if let Some(&id) = self.table.find(hash, |&id| keys[id.0 as usize].bytes.as_ref() == bytes) {
+            return id;
+        }
+        let entry = KeyEntry { hash, bytes: bytes.into(), head: None };
+        self.key_bytes += bytes.len();
+        let id = match self.free_keys.pop() {
+            Some(id) => {
+                self.keys[id.0 as usize] = entry;
+                id
+            }
+            None => {
+                self.keys.push(entry);
+                KeyId(self.keys.len() as u32 - 1)
+            }
+        };
+        let keys = &self.keys;
+        self.table.insert_unique(hash, id, |&id| keys[id.0 as usize].hash);
+        id
+    }
+
+    /// The bounds of the session that an event at `ts` forms with the open sessions it touches, and whether it
+    /// touches one. Final sessions do not count.
+    fn formed(&self, key: KeyId, ts: Ts, job: Watermark) -> (Ts, Ts, Option<Id>) {
+        let (mut first, mut last, mut touched) = (ts, ts, None);
+        let mut at = self.keys[key.0 as usize].head;
+        while let Some(id) = at {
+            let session = &self.sessions[id.0 as usize];
+            if self.touches(session, ts) && !job.has_passed(self.end(session)) {
+                first = first.min(session.first);
+                last = last.max(session.last);
+                touched = touched.or(Some(id));
+            }
+            at = session.next;
+        }
+        (first, last, touched)
+    }
+
+    fn touches(&self, session: &Session, ts: Ts) -> bool {
+        session.first.saturating_sub(self.gap) <= ts && ts <= self.end(session)
+    }
+
+    fn end(&self, session: &Session) -> Ts {
+        session.last.saturating_add(self.gap)
+    }
+
+    /// The session of a row, or what makes it late.
+    fn place(&mut self, key: KeyId, ts: Ts, judge: Watermark, job: Watermark) -> Result<Id, Ts> {
+        let (first, last, touched) = self.formed(key, ts, job);
+        let end = last.saturating_add(self.gap);
+        if judge.has_passed(end) {
+            return Err(end);
+        }
+        let Some(into) = touched else { return Ok(self.open(key, ts)) };
+        let session = &self.sessions[into.0 as usize];
+        if session.first > first || session.last < last {
+            self.absorb(key, into, ts, job);
+            let session = &mut self.sessions[into.0 as usize];
+            (session.first, session.last) = (first, last);
+        }
+        Ok(into)
+    }
+
+    fn open(&mut self, key: KeyId, ts: Ts) -> Id {
+        let slot = self.aggregates.open();
+        let next = self.keys[key.0 as usize].head;
+        let mut session = Session { first: ts, last: ts, slot, key, rows: 0, next, inputs: Vec::new(), epoch: 0 };
+        let id = match self.free.pop() {
+            Some(id) => {
+                session.epoch = self.sessions[id.0 as usize].epoch;
+                self.sessions[id.0 as usize] = session;
+                id
+            }
+            None => {
+                self.sessions.push(session);
+                Id(self.sessions.len() as u32 - 1)
+            }
+        };
+        let session = &self.sessions[id.0 as usize];
+        self.ends.push(Reverse((self.end(session), id, session.epoch)));
+        self.keys[key.0 as usize].head = Some(id);
+        id
+    }
+
+    /// Merges every other open session of the key that the event touches into `into`.
+    fn absorb(&mut self, key: KeyId, into: Id, ts: Ts, job: Watermark) {
+        let mut at = self.keys[key.0 as usize].head;
+        while let Some(id) = at {
+            let session = &self.sessions[id.0 as usize];
+            at = session.next;
+            if id != into && self.touches(session, ts) && !job.has_passed(self.end(session)) {
+                self.unlink(id);
+                self.merge(into, id);
+            }
+        }
+    }
+
+    fn merge(&mut self, into: Id, from: Id) {
+        let old = &mut self.sessions[from.0 as usize];
+        let (slot, rows, inputs) = (old.slot, old.rows, std::mem::take(&mut old.inputs));
+        self.recycle(from);
+        let session = &mut self.sessions[into.0 as usize];
+        session.rows += rows;
+        inputs.iter().for_each(|&(input, rows)| add_rows(&mut session.inputs, input, rows));
+        self.aggregates.merge(session.slot, slot);
+        self.aggregates.release(slot);
+    }
+
+    /// Takes a session out of its key's list.
+    fn unlink(&mut self, id: Id) {
+        let (key, next) = (self.sessions[id.0 as usize].key, self.sessions[id.0 as usize].next);
+        let mut at = self.keys[key.0 as usize].head;
+        if at == Some(id) {
+            self.keys[key.0 as usize].head = next;
+            return;
+        }
+        while let Some(before) = at {
+            at = self.sessions[before.0 as usize].next;
+            if at == Some(id) {
+                self.sessions[before.0 as usize].next = next;
+                return;
+            }
+        }
+    }
+
+    fn recycle(&mut self, id: Id) {
+        self.sessions[id.0 as usize].epoch += 1;
+        self.free.push(id);
+    }
+
+    /// Forgets a key that has no open session.
+    fn forget_key(&mut self, key: KeyId) {
+        let entry = &self.keys[key.0 as usize];
+        if entry.head.is_none() {
+            if let Ok(found) = self.table.find_entry(entry.hash, |&id| id == key) {
+                found.remove();
+            }
+            self.key_bytes -= entry.bytes.len();
+            self.keys[key.0 as usize].bytes = Box::default();
+            self.free_keys.push(key);
+        }
+    }
+
+    /// The sessions final at `mark`, in output order.
+    fn take_final(&mut self, mark: Watermark) -> Vec<(Window, Id)> {
+        let mut done = Vec::new();
+        while let Some(&Reverse((end, id, epoch))) = self.ends.peek() {
+            if !mark.has_passed(end) {
+                break;
+            }
+            self.ends.pop();
+            let session = &self.sessions[id.0 as usize];
+            if session.epoch != epoch {
+                continue;
+            }
+            let now = self.end(session);
+            if mark.has_passed(now) {
+                done.push((Window::new(session.first, now), id));
+            } else {
+                self.ends.push(Reverse((now, id, epoch)));
+            }
+        }
+        let key = |id: Id| self.keys[self.sessions[id.0 as usize].key.0 as usize].bytes.as_ref();
+        done.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| key(a.1).cmp(key(b.1))));
+        done
+    }
+
+    /// Writes a final session, or counts its rows as outside.
+    fn close(&mut self, window: Window, id: Id) {
+        self.unlink(id);
+        let session = &mut self.sessions[id.0 as usize];
+        let (slot, key, rows) = (session.slot, session.key, session.rows);
+        let inputs = std::mem::take(&mut session.inputs);
+        self.recycle(id);
+        let written = self.range.holds(window.start);
+        for (input, rows) in inputs {
+            let ledger = self.tally.input(input as usize);
+            *if written { &mut ledger.used } else { &mut ledger.outside } += rows;
+        }
+        let entry = &self.keys[key.0 as usize];
+        self.results.weigh(entry.hash, &entry.bytes, rows);
+        if written {
+            self.results.push(window, &entry.bytes, slot, true, &mut self.tally);
+        } else {
+            self.aggregates.release(slot);
+        }
+        self.forget_key(key);
+    }
+
+    fn keys_of(&self, batch: &EventBatch) -> Keys {
+        let columns: Vec<ArrayRef> =
+            self.key_columns.iter().map(|&column| Arc::clone(batch.rows.column(column))).collect();
+        Keys::encode(&columns, batch.times.len())
+    }
+
+    /// Gives each row of a batch its session. Slots may be merged on the way, so rows are handed to the aggregates
+    /// before a merge would make one of them stale.
+    fn take_rows(&mut self, batch: &EventBatch, out: &mut dyn Emit) -> Result<()> {
+        let keys = self.keys_of(batch);
+        let (mut ids, mut rows) = (Vec::with_capacity(batch.times.len()), Vec::with_capacity(batch.times.len()));
+        for (row, ts) in batch.times.iter().enumerate() {
+            let index = keys.index(row);
+            let key = self.key_of(keys.hash(index), keys.key(index));
+            let (judge, job) = (batch.marks.judge(row), batch.marks.job(row));
+            if self.would_merge(key, ts, job) {
+                self.update(&mut ids, &mut rows, batch)?;
+            }
+            match self.place(key, ts, judge, job) {
+                Ok(id) => {
+                    self.count(id, batch.positions.get(row).input());
+                    ids.push(self.sessions[id.0 as usize].slot);
+                    rows.push(row as u32);
+                }
+                Err(window_end) => {
+                    self.tally.input(batch.positions.get(row).input()).late += 1;
+                    out.late(Late { row, mark: judge, window_end })?;
+                    self.forget_key(key);
+                }
+            }
+        }
+        self.update(&mut ids, &mut rows, batch)
+    }
+
+    /// Whether an event may join two sessions of its key. Nearly all keys have one at most.
+    fn would_merge(&self, key: KeyId, ts: Ts, job: Watermark) -> bool {
+        let Some(head) = self.keys[key.0 as usize].head else { return false };
+        if self.sessions[head.0 as usize].next.is_none() {
+            return false;
+        }
+        let mut touched = 0;
+        let mut at = Some(head);
+        while let Some(id) = at {
+            let session = &self.sessions[id.0 as usize];
+            touched += u32::from(self.touches(session, ts) && !job.has_passed(self.end(session)));
+            at = session.next;
+        }
+        touched > 1
+    }
+
+    fn update(&mut self, slots: &mut Vec<Slot>, rows: &mut Vec<u32>, batch: &EventBatch) -> Result<()> {
+        self.aggregates.update(slots, rows, batch)?;
+        slots.clear();
+        rows.clear();
+        Ok(())
+    }
+
+    fn count(&mut self, id: Id, input: usize) {
+        let session = &mut self.sessions[id.0 as usize];
+        session.rows += 1;
+        if self.range.is_everything() {
+            self.tally.input(input).used += 1;
+        } else {
+            add_rows(&mut session.inputs, input as u32, 1);
+        }
+    }
+}
+
+fn add_rows(inputs: &mut Vec<(u32, u64)>, input: u32, rows: u64) {
+    match inputs.iter_mut().find(|(other, _)| *other == input) {
+        Some((_, count)) => *count += rows,
+        None => inputs.push((input, rows)),
+    }
+}
+
+impl Operator for Sessions {
+    fn on_batch(&mut self, batch: &EventBatch, out: &mut dyn Emit) -> Result<()> {
+        self.take_rows(batch, out)?;
+        self.on_watermark(batch.last_mark, out)
+    }
+
+    fn on_watermark(&mut self, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
+        for (window, id) in self.take_final(mark) {
+            self.tally.fired(mark, 1);
+            self.close(window, id);
+            if self.results.is_full() {
+                self.results.write(&mut self.aggregates, out)?;
+            }
+        }
+        self.results.write(&mut self.aggregates, out)?;
+        if mark == Watermark::END {
+            self.tally.heaviest = self.results.heaviest();
+        }
+        Ok(())
+    }
+
+    fn retype(&mut self, types: &[FieldType]) -> Result<()> {
+        self.aggregates.retype(&self.types, types)?;
+        let to: Vec<FieldType> = self.key_columns.iter().map(|&column| types[column]).collect();
+        if to != self.results.key_types() {
+            self.rekey(&to);
+            self.results.set_key_types(to);
+        }
+        self.types = types.to_vec();
+        Ok(())
+    }
+
+    fn schema(&self) -> SchemaRef {
+        self.results.schema(&self.aggregates)
+    }
+
+    fn state(&self) -> StateSize {
+        let open = (self.sessions.len() - self.free.len()) as u64;
+        let bytes = self.aggregates.bytes()
+            + self.sessions.capacity() * size_of::<Session>()
+            + self.ends.capacity() * size_of::<Reverse<(Ts, Id, u32)>>()
+            + self.keys.capacity() * size_of::<KeyEntry>()
+            + self.table.capacity() * 5
+            + self.key_bytes;
+        StateSize { windows: open, groups: open, bytes: bytes as u64 }
+    }
+
+    fn tally(&self) -> &Tally {
+        &self.tally
+    }
+}
+
+impl Sessions {
+    /// Gives every key its new type. Distinct keys stay distinct: an integer as a double or as text is itself, but
+    /// for integers beyond 2^53 as doubles, whose sessions then stand under one key without being merged.
+    fn rekey(&mut self, to: &[FieldType]) {
+        let old: Vec<&[u8]> = self.keys.iter().map(|entry| entry.bytes.as_ref()).collect();
+        let new = keys::retype(&old, self.results.key_types(), to);
+        self.table.clear();
+        for i in 0..self.keys.len() {
+            if self.keys[i].head.is_some() {
+                let (hash, bytes) = (new.hash(i), new.key(i));
+                self.key_bytes = self.key_bytes + bytes.len() - self.keys[i].bytes.len();
+                self.keys[i].hash = hash;
+                self.keys[i].bytes = bytes.into();
+                let keys = &self.keys;
+                self.table.insert_unique(hash, KeyId(i as u32), |&id| keys[id.0 as usize].hash);
+            }
+        }
+    }
+}
