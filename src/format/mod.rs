@@ -7,6 +7,11 @@
 //! input at once and hand them over in order. When a chunk changes the layout (an integer column meets a fraction),
 //! the chunks behind it that were decoded too early are simply decoded again.
 
+pub mod build;
+pub mod csv;
+mod plain;
+pub mod table;
+
 use crate::error::Result;
 use crate::event::{Raw, Times};
 use crate::schema::{Layout, Sample, Wanted};
@@ -148,7 +153,7 @@ pub struct FormatKind {
 }
 
 /// Every format there is.
-pub static FORMATS: &[&FormatKind] = &[];
+pub static FORMATS: &[&FormatKind] = &[&csv::CSV, &csv::TSV, &table::TABLE];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static FormatKind> {
