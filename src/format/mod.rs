@@ -7,6 +7,8 @@
 //! input at once and hand them over in order. When a chunk changes the layout (an integer column meets a fraction),
 //! the chunks behind it that were decoded too early are simply decoded again.
 
+pub mod build;
+
 use crate::error::Result;
 use crate::event::{Raw, Times};
 use crate::schema::{Layout, Sample, Wanted};
