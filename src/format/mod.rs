@@ -9,6 +9,7 @@
 
 pub mod build;
 pub mod csv;
+pub mod jsonl;
 mod plain;
 pub mod table;
 
@@ -153,7 +154,7 @@ pub struct FormatKind {
 }
 
 /// Every format there is.
-pub static FORMATS: &[&FormatKind] = &[&csv::CSV, &csv::TSV, &table::TABLE];
+pub static FORMATS: &[&FormatKind] = &[&jsonl::JSONL, &jsonl::JSON, &csv::CSV, &csv::TSV, &table::TABLE];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static FormatKind> {
