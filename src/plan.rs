@@ -100,8 +100,10 @@ pub enum Policy {
 pub struct OutputPlan {
     /// The file; none: standard output.
     pub path: Option<PathBuf>,
-    /// The format, where it was said.
-    pub format: Option<&'static FormatKind>,
+    /// The format.
+    pub format: &'static FormatKind,
+    /// The width of the terminal that shows it; none when it is not shown on one.
+    pub width: Option<usize>,
     /// At most this many rows.
     pub limit: Option<u64>,
     /// The zone of output times.
