@@ -7,6 +7,9 @@
 //! input at once and hand them over in order. When a chunk changes the layout (an integer column meets a fraction),
 //! the chunks behind it that were decoded too early are simply decoded again.
 
+pub mod build;
+pub mod jsonl;
+
 use crate::error::Result;
 use crate::event::{Raw, Times};
 use crate::schema::{Layout, Sample, Wanted};
@@ -148,7 +151,7 @@ pub struct FormatKind {
 }
 
 /// Every format there is.
-pub static FORMATS: &[&FormatKind] = &[];
+pub static FORMATS: &[&FormatKind] = &[&jsonl::JSONL, &jsonl::JSON];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static FormatKind> {

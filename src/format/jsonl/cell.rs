@@ -1,0 +1,172 @@
+//! A field's value as it stands in a record, and how it becomes a value of its column.
+//!
+//! JSON strings are never numbers, except where the user declared the column to be one. Must not know how a record is
+//! scanned.
+
+use crate::format::build::{
+    CellOf, ColumnBuilder, TimeCells, Unfit, Values, boolean, decimal, double, double_of_number, integer, shown,
+};
+use crate::schema::Found;
+use crate::time::Ts;
+use std::borrow::Cow;
+
+/// A value in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum Cell<'a> {
+    /// The record has no such field.
+    #[default]
+    Absent,
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number as written.
+    Number(&'a [u8]),
+    /// A string without escapes, without its quotes.
+    Text(&'a [u8]),
+    /// A string with escapes, with its quotes.
+    Escaped(&'a [u8]),
+    /// An object or array as written.
+    Nested(&'a [u8]),
+}
+
+impl<'a> Cell<'a> {
+    /// The cell of a valid JSON value without space around it.
+    pub(super) fn of(json: &'a [u8]) -> Self {
+        match json {
+            [b'n', ..] => Cell::Null,
+            [b't', ..] => Cell::Bool(true),
+            [b'f', ..] => Cell::Bool(false),
+            [b'{' | b'[', ..] => Cell::Nested(json),
+            [b'"', text @ .., b'"'] if !text.contains(&b'\\') => Cell::Text(text),
+            [b'"', ..] => Cell::Escaped(json),
+            _ => Cell::Number(json),
+        }
+    }
+
+    /// The text that a string stands for.
+    pub(super) fn string(self) -> Option<Cow<'a, [u8]>> {
+        match self {
+            Cell::Text(text) => Some(Cow::Borrowed(text)),
+            Cell::Escaped(json) => Some(Cow::Owned(unescape(json))),
+            _ => None,
+        }
+    }
+
+    /// The text of a number; in a declared column also that of a string, which may then be one.
+    #[inline]
+    fn digits(self, declared: bool) -> Option<Cow<'a, [u8]>> {
+        match self {
+            Cell::Number(text) => Some(Cow::Borrowed(text)),
+            _ if declared => self.string(),
+            _ => None,
+        }
+    }
+
+    /// The value for an error text.
+    pub(super) fn shown(self) -> String {
+        match self {
+            Cell::Absent => "nothing".into(),
+            Cell::Null => "null".into(),
+            Cell::Bool(value) => value.to_string(),
+            Cell::Number(text) | Cell::Nested(text) => shown(text),
+            Cell::Text(_) | Cell::Escaped(_) => {
+                format!("\"{}\"", shown(&self.string().unwrap_or_default()))
+            }
+        }
+    }
+
+    /// Appends the value to its column, or says why it is none.
+    #[inline]
+    pub(super) fn push(self, at: CellOf<'_>, to: &mut ColumnBuilder, times: &mut TimeCells) -> Result<(), Unfit> {
+        match to {
+            ColumnBuilder::EventTime(values) => values.push(self.instant(at, times)?.micros()),
+            ColumnBuilder::Text(texts) => self.push_text(texts),
+            ColumnBuilder::Int(values) => self.push_value(at, values, |cell| cell.number(at, integer))?,
+            ColumnBuilder::Double(values) => self.push_value(at, values, |cell| cell.double(at))?,
+            ColumnBuilder::Bool(values) => self.push_value(at, values, |cell| cell.boolean(at))?,
+            ColumnBuilder::Decimal(values, precision, scale) => {
+                let (precision, scale) = (*precision, *scale);
+                self.push_value(at, values, |cell| cell.number(at, |text| decimal(text, precision, scale)))?;
+            }
+            ColumnBuilder::Time(values) => match self {
+                Cell::Absent | Cell::Null => values.push_null(),
+                cell => values.push(cell.instant(at, times)?.micros()),
+            },
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn push_value<T: Copy + Default>(
+        self,
+        at: CellOf<'_>,
+        values: &mut Values<T>,
+        read: impl FnOnce(Self) -> Result<T, Found>,
+    ) -> Result<(), Unfit> {
+        match self {
+            Cell::Absent | Cell::Null => values.push_null(),
+            cell => values.push(read(cell).map_err(|found| cell.unfit(at, found))?),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn push_text(self, texts: &mut crate::format::build::Texts) {
+        match self {
+            Cell::Absent | Cell::Null => texts.push_null(),
+            Cell::Text(text) | Cell::Number(text) | Cell::Nested(text) => texts.push(text),
+            Cell::Escaped(json) => texts.push(&unescape(json)),
+            Cell::Bool(value) => texts.push(if value { b"true" } else { b"false" }),
+        }
+    }
+
+    #[inline]
+    fn number<T>(self, at: CellOf<'_>, read: impl FnOnce(&[u8]) -> Result<T, Found>) -> Result<T, Found> {
+        read(&self.digits(at.column().declared).ok_or(Found::Other)?)
+    }
+
+    /// A number's grammar was checked when it was found, a declared string's was not.
+    #[inline]
+    fn double(self, at: CellOf<'_>) -> Result<f64, Found> {
+        match self {
+            Cell::Number(text) => double_of_number(text),
+            cell => cell.number(at, double),
+        }
+    }
+
+    fn boolean(self, at: CellOf<'_>) -> Result<bool, Found> {
+        match self {
+            Cell::Bool(value) => Ok(value),
+            cell if at.column().declared => cell.string().ok_or(Found::Other).and_then(|text| boolean(&text)),
+            _ => Err(Found::Other),
+        }
+    }
+
+    #[inline]
+    fn instant(self, at: CellOf<'_>, times: &mut TimeCells) -> Result<Ts, Unfit> {
+        match self {
+            Cell::Text(text) => times.text(at, text),
+            Cell::Number(text) => times.number(at, text),
+            Cell::Escaped(json) => times.text(at, &unescape(json)),
+            cell => Err(cell.unfit(at, Found::Other)),
+        }
+    }
+
+    /// An overflow is no wrong type, so it has words of its own.
+    #[cold]
+    fn unfit(self, at: CellOf<'_>, found: Found) -> Unfit {
+        match (self, at.column().ty) {
+            (Cell::Number(text), crate::schema::FieldType::Double) => {
+                Unfit { found, phrase: format!("{} does not fit a double", shown(text)) }
+            }
+            _ => at.unfit(found, &self.shown()),
+        }
+    }
+}
+
+/// The text of a JSON string with escapes, which was checked when it was found.
+#[cold]
+fn unescape(json: &[u8]) -> Vec<u8> {
+    serde_json::from_slice::<String>(json).unwrap_or_default().into_bytes()
+}

@@ -1,0 +1,116 @@
+//! A chunk of lines to columns.
+//!
+//! A record is one line that is not blank. Must not know where the chunk came from: all places are within it.
+
+use super::cell::Cell;
+use super::general;
+use super::scan::Scanner;
+use super::tree::Tree;
+use crate::format::Decoded;
+use crate::format::build::{Assembly, Place};
+use crate::schema::Layout;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Decodes a chunk of whole lines.
+pub(super) fn decode(chunk: Arc<Vec<u8>>, layout: &Layout) -> Decoded {
+    decode_with(chunk, layout, true)
+}
+
+/// The same with or without the fast path, which makes no difference but for speed.
+pub(super) fn decode_with(chunk: Arc<Vec<u8>>, layout: &Layout, fast: bool) -> Decoded {
+    let bytes = chunk.as_slice();
+    let tree = Tree::new(layout.columns.iter().map(|column| &column.path));
+    let mut assembly = Assembly::new(Arc::clone(&chunk), layout, expected_rows(bytes));
+    let mut reader = LineReader {
+        bytes,
+        tree: &tree,
+        scanner: Scanner::new(bytes, &tree),
+        fast,
+        utf8: simdutf8::basic::from_utf8(bytes).is_ok(),
+        clean: !has_control(bytes),
+    };
+    let mut records = 0;
+    let mut lines = 0;
+    for line in lines_of(bytes) {
+        if !is_blank(&bytes[line.clone()]) {
+            let place = Place { record: records, line: lines, bytes: line };
+            match reader.read(place.bytes.clone()) {
+                Ok(cells) => assembly.row(place, |at, to, times| cells[tree.slot(at.index)].push(at, to, times)),
+                Err(message) => assembly.bad(place, message),
+            }
+            records += 1;
+        }
+        lines += 1;
+    }
+    assembly.finish(u64::from(records), lines)
+}
+
+/// Reads lines of a chunk, by the fast path where it can.
+struct LineReader<'a, 't> {
+    bytes: &'a [u8],
+    tree: &'t Tree,
+    scanner: Scanner<'a, 't>,
+    fast: bool,
+    /// The whole chunk is UTF-8.
+    utf8: bool,
+    /// The whole chunk has no control characters beside line feeds.
+    clean: bool,
+}
+
+impl<'a> LineReader<'a, '_> {
+    /// The wanted values of a line, by node, or why it is no record.
+    #[inline]
+    fn read(&mut self, line: Range<usize>) -> Result<&[Cell<'a>], String> {
+        let understood = self.fast && self.is_plain(line.clone()) && self.scanner.record(line.clone()).is_some();
+        if !understood {
+            general::record(&self.bytes[line], self.tree, self.scanner.cells())?;
+        }
+        Ok(self.scanner.cells())
+    }
+
+    /// Whether the line is UTF-8 without control characters.
+    #[inline]
+    fn is_plain(&self, line: Range<usize>) -> bool {
+        let line = &self.bytes[line];
+        (self.clean || !has_control(line)) && (self.utf8 || std::str::from_utf8(line).is_ok())
+    }
+}
+
+/// The lines without their line ends (a line feed, perhaps behind a carriage return).
+fn lines_of(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
+        let start = at;
+        let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        at = start + length + 1;
+        let line = &rest[..length];
+        Some(start..start + line.strip_suffix(b"\r").unwrap_or(line).len())
+    })
+}
+
+/// The lines that are records: those that are not blank.
+pub(super) fn records_of(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    lines_of(bytes).filter(|line| !is_blank(&bytes[line.clone()]))
+}
+
+/// About how many records the chunk holds, by the length of its first line.
+fn expected_rows(bytes: &[u8]) -> usize {
+    let first = lines_of(bytes).next().map_or(0, |line| line.len());
+    bytes.len() / (first + 1).max(32) + 1
+}
+
+#[inline]
+fn is_blank(line: &[u8]) -> bool {
+    line.first() != Some(&b'{') && line.iter().all(u8::is_ascii_whitespace)
+}
+
+/// Whether a control character other than a line feed is among the bytes.
+fn has_control(bytes: &[u8]) -> bool {
+    let is_control = |b: u8| (b < 0x20) & (b != b'\n');
+    let mut blocks = bytes.chunks_exact(64);
+    // Whole blocks without an early end inside: the compiler makes vector instructions of it.
+    let in_blocks = blocks.any(|block| block.iter().fold(false, |any, &b| any | is_control(b)));
+    in_blocks || blocks.remainder().iter().any(|&b| is_control(b))
+}

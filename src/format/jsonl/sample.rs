@@ -1,0 +1,191 @@
+//! What the first records show: which fields there are, of what types, and in what unit times come.
+//!
+//! Reads by the general path alone: it is done once per input. Bad records are counted and passed over. Must not know
+//! what a later value that does not fit means.
+
+use super::cell::Cell;
+use super::decode::records_of;
+use super::general;
+use super::tree::Tree;
+use crate::format::build::{NumberKind, decimal, number_kind};
+use crate::schema::{FieldInfo, FieldPath, FieldType, Role, SAMPLE_RECORDS, Sample, Wanted};
+use crate::time::{DayCache, TimeReader, Unit};
+
+/// Fields listed at most.
+const MOST_FIELDS: usize = 500;
+/// Levels of nesting that fields are listed from.
+const MOST_LEVELS: usize = 16;
+
+/// Looks at the first records among whole lines.
+pub(super) fn sample(bytes: &[u8], wanted: &[Wanted], time: &TimeReader) -> Sample {
+    let tree = Tree::new(wanted.iter().map(|wanted| &wanted.path));
+    let mut cells = vec![Cell::Absent; tree.len()];
+    let mut sample = Sample { types: vec![None; wanted.len()], ..Sample::default() };
+    let mut fields = Fields::new(time);
+    for line in records_of(bytes).take(SAMPLE_RECORDS) {
+        sample.records += 1;
+        let line = &bytes[line];
+        if general::record(line, &tree, &mut cells).is_err() {
+            continue;
+        }
+        for (index, wanted) in wanted.iter().enumerate() {
+            let cell = cells[tree.slot(index)];
+            add_type(&mut sample.types[index], cell);
+            if wanted.role == Role::Time && sample.time_unit.is_none() {
+                sample.time_unit = time_unit(cell, time);
+            }
+        }
+        fields.add(line);
+    }
+    sample.fields = fields.finish();
+    sample
+}
+
+/// Widens a type to hold one more value.
+fn add_type(ty: &mut Option<FieldType>, cell: Cell<'_>) {
+    if let Some(new) = type_of(cell) {
+        *ty = Some(ty.map_or(new, |old| old.unify(new)));
+    }
+}
+
+/// The narrowest type of a value; none for null.
+fn type_of(cell: Cell<'_>) -> Option<FieldType> {
+    match cell {
+        Cell::Absent | Cell::Null => None,
+        Cell::Bool(_) => Some(FieldType::Bool),
+        Cell::Number(text) => Some(number_type(text)),
+        Cell::Text(_) | Cell::Escaped(_) | Cell::Nested(_) => Some(FieldType::Text),
+    }
+}
+
+fn number_type(text: &[u8]) -> FieldType {
+    match (number_kind(text), crate::format::build::integer(text)) {
+        (_, Ok(_)) => FieldType::Int,
+        (Some(NumberKind::Integer), _) if decimal(text, 38, 0).is_ok() => {
+            FieldType::Decimal { precision: 38, scale: 0 }
+        }
+        _ => FieldType::Double,
+    }
+}
+
+/// The unit that a number (or the text of one) shows by its size.
+fn time_unit(cell: Cell<'_>, time: &TimeReader) -> Option<Unit> {
+    let reading = match cell {
+        Cell::Number(text) => time.number(text),
+        _ => time.text(&cell.string()?, &mut DayCache::default()),
+    };
+    reading.ok()?.unit
+}
+
+/// The tree of all fields, in the order of their appearance.
+struct Fields<'t> {
+    nodes: Vec<FieldNode>,
+    time: &'t TimeReader,
+    cache: DayCache,
+}
+
+/// One field or object.
+#[derive(Default)]
+struct FieldNode {
+    parent: usize,
+    key: String,
+    children: Vec<usize>,
+    ty: Option<FieldType>,
+    looks_like_time: bool,
+}
+
+impl<'t> Fields<'t> {
+    fn new(time: &'t TimeReader) -> Self {
+        Fields { nodes: vec![FieldNode::default()], time, cache: DayCache::default() }
+    }
+
+    /// Adds the fields of a record, which was checked before.
+    fn add(&mut self, line: &[u8]) {
+        if let Ok(text) = std::str::from_utf8(line) {
+            self.add_object(0, text, 1);
+        }
+    }
+
+    fn add_object(&mut self, parent: usize, object: &str, level: usize) {
+        let mut guess = 0;
+        let walked = general::each_member(object, |key, value| {
+            let Some(field) = self.child(parent, key, &mut guess) else { return };
+            match value.as_bytes() {
+                [b'{', inside @ .., _] if level < MOST_LEVELS && !inside.trim_ascii().is_empty() => {
+                    self.add_object(field, value, level + 1);
+                }
+                value => self.add_value(field, Cell::of(value)),
+            }
+        });
+        debug_assert!(walked.is_ok(), "the record was checked");
+    }
+
+    /// The node of a member; most likely the one behind the last, `guess`.
+    fn child(&mut self, parent: usize, key: &str, guess: &mut usize) -> Option<usize> {
+        let children = &self.nodes[parent].children;
+        let is_it = |&at: &usize| self.nodes[children[at]].key == key;
+        let found = Some(*guess).filter(|at| *at < children.len()).filter(is_it);
+        let found = found.or_else(|| (0..children.len()).find(is_it)).map(|at| (at, children[at]));
+        let (at, child) = found.or_else(|| self.new_child(parent, key))?;
+        *guess = at + 1;
+        Some(child)
+    }
+
+    fn new_child(&mut self, parent: usize, key: &str) -> Option<(usize, usize)> {
+        if self.nodes.len() > MOST_FIELDS {
+            return None;
+        }
+        let child = self.nodes.len();
+        self.nodes.push(FieldNode { parent, key: key.to_owned(), ..FieldNode::default() });
+        self.nodes[parent].children.push(child);
+        Some((self.nodes[parent].children.len() - 1, child))
+    }
+
+    fn add_value(&mut self, field: usize, cell: Cell<'_>) {
+        if self.nodes[field].ty.is_none() {
+            self.nodes[field].looks_like_time = looks_like_time(cell, self.time, &mut self.cache);
+        }
+        add_type(&mut self.nodes[field].ty, cell);
+    }
+
+    /// All leaves, depth first: as they stand in a record that has them all.
+    fn finish(self) -> Vec<FieldInfo> {
+        let mut fields = Vec::new();
+        self.list(0, &mut fields);
+        fields
+    }
+
+    fn list(&self, at: usize, fields: &mut Vec<FieldInfo>) {
+        let node = &self.nodes[at];
+        if at != 0 && (node.ty.is_some() || node.children.is_empty()) {
+            fields.push(FieldInfo { path: self.path(at), ty: node.ty, looks_like_time: node.looks_like_time });
+        }
+        node.children.iter().for_each(|&child| self.list(child, fields));
+    }
+
+    fn path(&self, mut at: usize) -> FieldPath {
+        let mut parts = Vec::new();
+        while at != 0 {
+            parts.push(self.nodes[at].key.clone());
+            at = self.nodes[at].parent;
+        }
+        parts.reverse();
+        FieldPath::new(parts)
+    }
+}
+
+/// Text that reads as a time and is no mere number, or a number that is an instant of this century in some unit.
+fn looks_like_time(cell: Cell<'_>, time: &TimeReader, cache: &mut DayCache) -> bool {
+    match cell {
+        Cell::Number(text) => number_looks_like_time(text),
+        Cell::Text(text) => number_kind(text).is_none() && time.text(text, cache).is_ok(),
+        _ => false,
+    }
+}
+
+/// 2001 to 2100 in seconds, milliseconds, microseconds or nanoseconds.
+fn number_looks_like_time(text: &[u8]) -> bool {
+    let seconds = 1e9..4.102_444_8e9;
+    let Ok(value) = crate::format::build::double(text) else { return false };
+    [1.0, 1e3, 1e6, 1e9].iter().any(|unit| seconds.contains(&(value / unit)))
+}

@@ -1,0 +1,1 @@
+//! Chunks to columns, by the fast path and by the definition.
