@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod aggregate;
+pub mod cli;
 pub mod error;
 pub mod event;
 pub mod expr;

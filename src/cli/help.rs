@@ -32,7 +32,8 @@ pub(super) fn of(name: &str, length: Length) -> Result<Command> {
         None => {
             let names: Vec<_> = visible().map(|sub| sub.get_name().to_owned()).collect();
             let near = text::similar(name, names.iter().map(String::as_str));
-            let hint = near.map_or_else(|| format!("commands are {}", names.join(", ")), |n| format!("did you mean {n}?"));
+            let hint =
+                near.map_or_else(|| format!("commands are {}", names.join(", ")), |n| format!("did you mean {n}?"));
             Err(Error::usage(format!("unknown command {name}")).hint(hint))
         }
     }
@@ -65,7 +66,8 @@ fn about(command: &clap::Command) -> String {
 pub(super) fn short(sub: &clap::Command) -> String {
     let mut out = format!("{}\nUsage: {}\n", about(sub), synopsis(sub));
     for (heading, args) in groups(sub) {
-        let shown: Vec<_> = args.into_iter().filter(|arg| !arg.is_hide_short_help_set() && !arg.is_positional()).collect();
+        let shown: Vec<_> =
+            args.into_iter().filter(|arg| !arg.is_hide_short_help_set() && !arg.is_positional()).collect();
         if !shown.is_empty() {
             out.push_str(&format!("{heading}:\n"));
         }

@@ -14,12 +14,13 @@ impl KindFlags {
     /// Reads the one kind given.
     pub(super) fn grouping(&self, grid: &Grid) -> Result<Grouping> {
         match self.0.as_slice() {
-            [(kind, value)] => (kind.parse)(value, grid).map_err(|e| text::in_flag(format_args!("{} {value}", kind.name), &e)),
+            [(kind, value)] => {
+                (kind.parse)(value, grid).map_err(|e| text::in_flag(format_args!("{} {value}", kind.name), &e))
+            }
             [] => Err(Error::usage("a job needs one kind of window").hint(choices())),
-            [(a, _), (b, _), ..] => Err(Error::usage(format!(
-                "--{} and --{} are two kinds of window, and a job has one",
-                a.name, b.name
-            ))),
+            [(a, _), (b, _), ..] => {
+                Err(Error::usage(format!("--{} and --{} are two kinds of window, and a job has one", a.name, b.name)))
+            }
         }
     }
 

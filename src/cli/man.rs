@@ -169,7 +169,9 @@ fn term(arg: &Arg) -> String {
     let long = arg.get_long().map(|long| format!("\\fB{}\\fR", escape(&format!("--{long}"))));
     let names = short.into_iter().chain(long).collect::<Vec<_>>().join(", ");
     match value(arg) {
-        value if arg.get_action().takes_values() => format!("{names} \\fI{}\\fR", escape(&value)).trim_start().to_owned(),
+        value if arg.get_action().takes_values() => {
+            format!("{names} \\fI{}\\fR", escape(&value)).trim_start().to_owned()
+        }
         _ => names,
     }
 }

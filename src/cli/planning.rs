@@ -151,8 +151,10 @@ fn moving_watermark(flags: &ClockFlags) -> Result<()> {
 /// What compares partitions needs more than one, and what makes values partitions needs to know when one is over.
 fn several_partitions(flags: &ClockFlags) -> Result<()> {
     if flags.watermark_by.is_some() && flags.idle_after.is_none() {
-        return Err(Error::usage("--watermark-by needs --idle-after, or a value that stops coming holds all windows open")
-            .hint("--idle-after 1h goes on without what is an hour behind the others"));
+        return Err(Error::usage(
+            "--watermark-by needs --idle-after, or a value that stops coming holds all windows open",
+        )
+        .hint("--idle-after 1h goes on without what is an hour behind the others"));
     }
     let comparing = [
         ("idle-after", flags.idle_after.is_some()),
@@ -260,7 +262,8 @@ fn delimiter(value: &str) -> Result<u8> {
     match value.as_bytes() {
         _ if value == "tab" || value == "\\t" => Ok(b'\t'),
         [byte] if !matches!(byte, b'"' | b'\n' | b'\r') && byte.is_ascii() => Ok(*byte),
-        _ => Err(Error::usage("expected one ASCII character, not a quote or line end").hint("write a tab as tab")),
+        _ => Err(Error::usage(format!("expected one ASCII character, not a quote or line end, found \"{value}\""))
+            .hint("write a tab as tab")),
     }
 }
 

@@ -211,18 +211,27 @@ fn summary_file() -> Section {
             ),
             item("version", "1"),
             item("elapsed_seconds", "how long the run took"),
-            item("total", "the account of all inputs: read, used, filtered, late, bad, duplicate, outside, \
-                           partially_late, balances"),
-            item("inputs", "for each input: name, format, bytes, ledger (as total), time_unit, first_time, last_time, \
-                            columns (name, type)"),
+            item(
+                "total",
+                "the account of all inputs: read, used, filtered, late, bad, duplicate, outside, \
+                           partially_late, balances",
+            ),
+            item(
+                "inputs",
+                "for each input: name, format, bytes, ledger (as total), time_unit, first_time, last_time, \
+                            columns (name, type)",
+            ),
             item("watermark, held_by", "the watermark before the end of the input, and the input that held it back"),
             item("fired_by_watermark, fired_by_end", "windows written, by what closed them"),
             item("rows", "rows written"),
             item("peak", "the most windows, groups and bytes held at a time"),
             item("unbounded", "why the state could grow with the input, or null"),
             item("heaviest", "the keys with the most records"),
-            item("lateness, late", "records, p50_seconds, p90_seconds, p99_seconds, p999_seconds, max_seconds: how \
-                                    far records, and late records alone, were behind the greatest time before them"),
+            item(
+                "lateness, late",
+                "records, p50_seconds, p90_seconds, p99_seconds, p999_seconds, max_seconds: how \
+                                    far records, and late records alone, were behind the greatest time before them",
+            ),
             item("delay_to_keep_all_seconds", "the --delay that would have kept all late records"),
             item("output_disorder_seconds", "the --delay that a windrow reading this output by window_start needs"),
             item("jump", "the record that made many others late: input, record, time, by_seconds, late; or null"),

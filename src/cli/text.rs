@@ -48,7 +48,8 @@ pub(super) fn number<T: FromStr>(text: &str) -> Result<T> {
 
 /// Reads `N` or `P%`.
 pub(super) fn bound(text: &str) -> Result<Bound> {
-    let wrong = || Error::usage(format!("expected a number or a percentage, found \"{text}\"")).hint("such as 100 or 0.5%");
+    let wrong =
+        || Error::usage(format!("expected a number or a percentage, found \"{text}\"")).hint("such as 100 or 0.5%");
     match text.strip_suffix('%').map(str::trim) {
         None => number(text).map(Bound::Count).map_err(|_| wrong()),
         Some(percent) => match percent.parse::<f64>() {

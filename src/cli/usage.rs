@@ -73,7 +73,8 @@ fn first_line(error: &clap::Error) -> String {
 
 /// The same error with the place of the flag it is about, if that stood in a file of flags.
 pub(super) fn with_place(error: Error, args: &[Argument], command: &clap::Command) -> Error {
-    let Some(flag) = error.message().split([' ', ':', '=']).find(|word| word.starts_with('-')).map(str::to_owned) else {
+    let Some(flag) = error.message().split([' ', ':', '=']).find(|word| word.starts_with('-')).map(str::to_owned)
+    else {
         return error;
     };
     let names = spellings(&flag, command);

@@ -2,7 +2,7 @@
 //!
 //! Must not know what the numbers are of. Lengths of time round up, so that "at most 8m" is never a lie.
 
-use crate::time::{Span, Ts, Zone};
+use crate::time::{Span, Ts, Zone, format_rfc3339};
 
 /// A count with separators between thousands: `2,310,551`.
 pub fn count(n: u64) -> String {
@@ -62,35 +62,9 @@ pub fn span(span: Span) -> String {
     }
 }
 
-/// A length of time as a flag takes it: `1h10m`.
+/// A length of time as a flag takes it, without loss: `1h10m`.
 pub fn flag_span(length: Span) -> String {
-    span(length).replace(' ', "")
-}
-
-/// The next round length that is not shorter, at most a fifth longer: what to advise where `span` was needed.
-pub fn round_up(span: Span) -> Span {
-    const STEPS: [i64; 17] = [
-        86_400_000_000,
-        21_600_000_000,
-        3_600_000_000,
-        1_800_000_000,
-        600_000_000,
-        300_000_000,
-        60_000_000,
-        30_000_000,
-        10_000_000,
-        5_000_000,
-        1_000_000,
-        500_000,
-        100_000,
-        10_000,
-        1_000,
-        100,
-        10,
-    ];
-    let micros = span.micros().max(1);
-    let step = STEPS.into_iter().find(|step| *step <= micros / 5).unwrap_or(1);
-    Span::from_micros(micros.div_euclid(step).saturating_add(i64::from(micros % step != 0)).saturating_mul(step))
+    length.to_string().replace(' ', "")
 }
 
 /// A number of seconds the run took: `4.2s`, `3m 20s`.
@@ -100,8 +74,9 @@ pub fn seconds(seconds: f64) -> String {
 
 /// An instant as the output shows it.
 pub fn instant(ts: Ts, zone: &Zone) -> String {
-    let _ = zone;
-    jiff::Timestamp::from_microsecond(ts.micros()).map_or(String::new(), |t| t.to_string())
+    let mut text = Vec::new();
+    format_rfc3339(ts, zone, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 fn two_units(small: u64, per: u64, big_unit: &str, small_unit: &str) -> String {
@@ -165,18 +140,5 @@ mod tests {
         assert_eq!([shown(432_000_001), shown(3_599_000_001), shown(3_600_000_000)], ["7m 13s", "1h", "1h"]);
         assert_eq!([shown(86_399_999_999), shown(90_000_000_001)], ["1d", "1d 2h"]);
         assert_eq!(flag_span(Span::from_secs(4_200)), "1h10m");
-    }
-
-    #[test]
-    fn an_advised_delay_is_round_and_never_too_short() {
-        let advised = |micros| flag_span(round_up(Span::from_micros(micros)));
-        assert_eq!([advised(432_000_000), advised(65_000_000), advised(3_720_000_000)], ["8m", "1m10s", "1h10m"]);
-        assert_eq!([advised(1_234_567), advised(0), advised(60_000_000)], ["1.3s", "1us", "1m"]);
-        for exponent in 0..62 {
-            let need = Span::from_micros((1 << exponent) + 1);
-            let advice = round_up(need).micros();
-            assert!(advice >= need.micros() && advice as f64 <= need.micros() as f64 * 1.2 + 1.0, "{need:?}");
-            assert_eq!(span(Span::from_micros(advice)), span(round_up(Span::from_micros(advice))), "shown exactly");
-        }
     }
 }

@@ -4,7 +4,6 @@
 //! version; a changed meaning makes a new one. The man page lists them.
 
 use super::human::instant;
-use super::text::unit_name;
 use super::warning::Warning;
 use super::{Given, InputSummary, Summary};
 use crate::account::{Jump, Lateness, Ledger, StateSize};
@@ -74,7 +73,7 @@ fn input(input: &InputSummary) -> Json {
         ("format", text(input.format)),
         ("bytes", number(input.bytes)),
         ("ledger", ledger(&input.ledger)),
-        ("time_unit", input.time_unit.map_or(Json::Null, |unit| text(unit_name(unit)))),
+        ("time_unit", input.time_unit.map_or(Json::Null, |unit| text(unit.name()))),
         ("first_time", time(input.times.map(|times| times.0))),
         ("last_time", time(input.times.map(|times| times.1))),
         ("columns", Json::List(types.collect())),

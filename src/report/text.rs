@@ -3,7 +3,7 @@
 //! Must not decide whether it is shown. Each line is made by one function that returns nothing when it has nothing
 //! to say.
 
-use super::human::{byte_rate, bytes, count, counted, flag_span, rate, round_up, seconds, span};
+use super::human::{byte_rate, bytes, count, counted, flag_span, rate, seconds, span};
 use super::warning::{names, shown};
 use super::{Given, InputSummary, Summary};
 use crate::account::Ledger;
@@ -77,9 +77,9 @@ impl Summary {
         let units: Vec<_> = self.inputs.iter().filter_map(|input| Some((input, input.time_unit?))).collect();
         let (_, first) = units.first()?;
         if units.iter().all(|(_, unit)| unit == first) {
-            return Some(format!("time numbers are {}, by their size", unit_name(*first)));
+            return Some(format!("time numbers are {}, by their size", first.name()));
         }
-        let one = |(input, unit): &(&InputSummary, Unit)| format!("{} {}", unit_name(*unit), input.name);
+        let one = |(input, unit): &(&InputSummary, Unit)| format!("{} {}", unit.name(), input.name);
         Some(format!("time numbers by their size: {}", names(&units.iter().map(one).collect::<Vec<_>>())))
     }
 
@@ -125,7 +125,7 @@ impl Summary {
     }
 
     fn disorder(&self) -> Option<String> {
-        let delay = flag_span(round_up(self.output_disorder));
+        let delay = flag_span(self.output_disorder.round_up_friendly());
         (self.output_disorder > Span::ZERO).then(|| format!("a next windrow over it needs --delay {delay}"))
     }
 }
@@ -135,16 +135,6 @@ pub(super) const PERCENTILES: [(&str, f64); 4] = [("50%", 0.5), ("90%", 0.9), ("
 
 fn plural(window: &str) -> &'static str {
     if window == "session" { "sessions" } else { "windows" }
-}
-
-/// What an event time's unit is called.
-pub(super) fn unit_name(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Seconds => "seconds",
-        Unit::Millis => "milliseconds",
-        Unit::Micros => "microseconds",
-        Unit::Nanos => "nanoseconds",
-    }
 }
 
 /// The gates behind `read`, in the order of the proof.

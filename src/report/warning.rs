@@ -2,7 +2,7 @@
 //!
 //! Must not print: [`Reporter`](super::Reporter) does. One row per kind of trouble, each text pinned by a test.
 
-use super::human::{count, counted, flag_span, instant, round_up, span};
+use super::human::{count, counted, flag_span, instant, span};
 use super::{Given, Summary, Widened};
 use crate::account::Jump;
 use crate::time::{Span, Ts};
@@ -118,7 +118,7 @@ impl Summary {
     fn advised_delay(&self) -> Option<Span> {
         let late = self.total().late;
         let blamed = self.jump.as_ref().is_some_and(|jump| jump.late.saturating_mul(2) > late);
-        (!blamed && self.delay_to_keep_all > Span::ZERO).then(|| round_up(self.delay_to_keep_all))
+        (!blamed && self.delay_to_keep_all > Span::ZERO).then(|| self.delay_to_keep_all.round_up_friendly())
     }
 
     fn jump_warning(&self, given: &Given) -> Option<Warning> {
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(
             show(&summary, &Given::default()),
             ["1 of 10 events was late, by 1m 30s, and was dropped\n  \
-              hint: --delay 1m30s would have kept them all; --late FILE keeps them"]
+              hint: --delay 2m would have kept them all; --late FILE keeps them"]
         );
     }
 
