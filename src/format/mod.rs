@@ -8,7 +8,10 @@
 //! the chunks behind it that were decoded too early are simply decoded again.
 
 pub mod build;
+pub mod csv;
 pub mod jsonl;
+mod plain;
+pub mod table;
 
 use crate::error::Result;
 use crate::event::{Raw, Times};
@@ -151,7 +154,7 @@ pub struct FormatKind {
 }
 
 /// Every format there is.
-pub static FORMATS: &[&FormatKind] = &[&jsonl::JSONL, &jsonl::JSON];
+pub static FORMATS: &[&FormatKind] = &[&jsonl::JSONL, &jsonl::JSON, &csv::CSV, &csv::TSV, &table::TABLE];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static FormatKind> {
