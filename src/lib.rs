@@ -2,16 +2,20 @@
 
 pub mod account;
 pub mod aggregate;
+pub mod bind;
+pub mod cli;
 pub mod clock;
 pub mod error;
 pub mod event;
 pub mod expr;
 pub mod format;
+pub mod input;
 pub mod keys;
 pub mod operator;
 pub mod output;
 pub mod plan;
 pub mod report;
+pub mod run;
 pub mod schema;
 pub mod time;
 pub mod window;

@@ -7,6 +7,7 @@ use crate::format::{FormatKind, TextOptions};
 use crate::schema::{FieldPath, FieldType};
 use crate::time::{Span, TimeFormat, Ts, Zone};
 use crate::window::Grouping;
+use std::fmt;
 use std::path::PathBuf;
 
 /// A whole `window` job.
@@ -99,8 +100,10 @@ pub enum Policy {
 pub struct OutputPlan {
     /// The file; none: standard output.
     pub path: Option<PathBuf>,
-    /// The format, where it was said.
-    pub format: Option<&'static FormatKind>,
+    /// The format.
+    pub format: &'static FormatKind,
+    /// The width of the terminal that shows it; none when it is not shown on one.
+    pub width: Option<usize>,
     /// At most this many rows.
     pub limit: Option<u64>,
     /// The zone of output times.
@@ -134,6 +137,25 @@ pub enum Bound {
     Count(u64),
     /// This share of all records read, in percent.
     Percent(f64),
+}
+
+impl Bound {
+    /// Whether `n` of `read` records are within the bound.
+    pub fn holds(self, n: u64, read: u64) -> bool {
+        match self {
+            Bound::Count(most) => n <= most,
+            Bound::Percent(most) => n as f64 * 100.0 <= most * read as f64,
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Count(most) => write!(f, "{most}"),
+            Bound::Percent(most) => write!(f, "{most}%"),
+        }
+    }
 }
 
 /// What people get to see.

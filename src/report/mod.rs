@@ -1,9 +1,81 @@
 //! What people see beside the data: progress, summary, warnings. The only writer to stderr.
 //!
-//! Must not know arrow values. No number is printed without a unit.
+//! Must not know arrow values. No number is printed without a unit. The loop fills a [`Summary`] and a [`Progress`];
+//! what of it is shown, and where, is decided in [`Reporter`] alone.
+
+mod bound;
+pub mod human;
+mod json;
+mod progress;
+mod reporter;
+mod text;
+mod warning;
+
+pub use bound::{check_bad, check_late};
+pub use progress::{Progress, Watch};
+pub use reporter::Reporter;
+pub use warning::Warning;
 
 use crate::account::{Jump, Lateness, Ledger, StateSize};
-use crate::time::{Span, Ts, Unit};
+use crate::plan::Plan;
+use crate::time::{Span, Ts, Unit, Zone};
+use crate::window::Grouping;
+
+/// What the user already said, as far as advice and words depend on it.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// `--delay`.
+    pub delay: Option<Span>,
+    /// `--late FILE`.
+    pub late_file: Option<String>,
+    /// `--bad FILE`.
+    pub bad_file: Option<String>,
+    /// `--outliers N`.
+    pub outliers: usize,
+    /// `--max-skew D`.
+    pub max_skew: Option<Span>,
+    /// `--idle-after D`.
+    pub idle_after: Option<Span>,
+    /// What windows are called: `window`, `session`.
+    pub window: &'static str,
+    /// The zone instants are shown in.
+    pub zone: Zone,
+}
+
+impl Given {
+    /// What a plan says.
+    pub fn of(plan: &Plan) -> Self {
+        let shown = |path: &Option<std::path::PathBuf>| path.as_ref().map(|p| p.display().to_string());
+        Self {
+            delay: plan.clock.delay,
+            late_file: shown(&plan.late.path),
+            bad_file: shown(&plan.bad.path),
+            outliers: plan.clock.outliers,
+            max_skew: plan.clock.max_skew,
+            idle_after: plan.clock.idle_after,
+            window: match plan.grouping {
+                Grouping::Windows(_) => "window",
+                Grouping::Session { .. } => "session",
+            },
+            zone: plan.output.zone.clone(),
+        }
+    }
+}
+
+impl Default for Given {
+    fn default() -> Self {
+        Self {
+            delay: None,
+            late_file: None,
+            bad_file: None,
+            outliers: 0,
+            max_skew: None,
+            idle_after: None,
+            window: "window",
+            zone: Zone::UTC,
+        }
+    }
+}
 
 /// All that is known about a run at its end.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +115,37 @@ pub struct Summary {
     pub skewed: Vec<String>,
     /// Partitions left out for having fallen behind, by name.
     pub idle: Vec<String>,
+    /// The first bad record, as the error would have said it: `a.csv:12: column "ts": expected a time, found "n/a"`.
+    pub first_bad: Option<String>,
+    /// Columns that became another type on the way.
+    pub widened: Vec<Widened>,
+}
+
+/// A column that became another type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Widened {
+    /// The column's name.
+    pub column: String,
+    /// Its type before, as `--schema` calls it.
+    pub from: String,
+    /// Its type since.
+    pub to: String,
+    /// The record that did not fit: `a.jsonl:1041`.
+    pub place: String,
+}
+
+impl Summary {
+    /// The ledgers of all inputs together.
+    pub fn total(&self) -> Ledger {
+        let mut total = Ledger::default();
+        self.inputs.iter().for_each(|input| total.add(&input.ledger));
+        total
+    }
+
+    /// Bytes read from all inputs, before decompression.
+    pub fn bytes(&self) -> u64 {
+        self.inputs.iter().map(|input| input.bytes).sum()
+    }
 }
 
 /// One input's part.

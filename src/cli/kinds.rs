@@ -1,0 +1,66 @@
+//! The flags of the kinds of windows, made from the table of kinds, so that a new kind needs no line here.
+
+use super::text;
+use crate::error::{Error, Result};
+use crate::window::{Grid, Grouping, WINDOWS, WindowKind};
+use clap::error::Error as ClapError;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+
+/// The kinds given with their values, in the table's order.
+#[derive(Clone, Default)]
+pub(super) struct KindFlags(Vec<(&'static WindowKind, String)>);
+
+impl KindFlags {
+    /// Reads the one kind given.
+    pub(super) fn grouping(&self, grid: &Grid) -> Result<Grouping> {
+        match self.0.as_slice() {
+            [(kind, value)] => {
+                (kind.parse)(value, grid).map_err(|e| text::in_flag(format_args!("{} {value}", kind.name), &e))
+            }
+            [] => Err(Error::usage("a job needs one kind of window").hint(choices())),
+            [(a, _), (b, _), ..] => {
+                Err(Error::usage(format!("--{} and --{} are two kinds of window, and a job has one", a.name, b.name)))
+            }
+        }
+    }
+
+    /// The flag given and its value.
+    pub(super) fn given(&self) -> Option<(&'static str, &str)> {
+        self.0.first().map(|(kind, value)| (kind.name, value.as_str()))
+    }
+}
+
+/// `--tumbling SIZE, --sliding SIZE/SLIDE or --session GAP`.
+fn choices() -> String {
+    let all: Vec<_> = WINDOWS.iter().map(|kind| format!("--{} {}", kind.name, kind.value)).collect();
+    match all.as_slice() {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => all.concat(),
+    }
+}
+
+fn arg(kind: &'static WindowKind) -> Arg {
+    Arg::new(kind.name).long(kind.name).value_name(kind.value).help(kind.doc)
+}
+
+impl Args for KindFlags {
+    fn augment_args(command: Command) -> Command {
+        command.args(WINDOWS.iter().map(|kind| arg(kind)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for KindFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, ClapError> {
+        let value = |kind: &&'static WindowKind| Some((*kind, matches.get_one::<String>(kind.name)?.clone()));
+        Ok(Self(WINDOWS.iter().filter_map(value).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), ClapError> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! What a person types, turned into what is needed: the only place where a flag is spelled.
+//!
+//! Must not know record batches or open anything but files of flags. The way is: arguments, with `@file`s spliced in
+//! ([`argfile`]), through clap ([`window`]) to a checked [`Plan`] ([`planning`]). Help ([`help`]), man pages
+//! ([`man`]) and completions are made from the same clap definitions and the tables of kinds.
+
+mod argfile;
+mod environment;
+mod help;
+mod kinds;
+mod man;
+mod planning;
+mod prose;
+mod text;
+mod usage;
+mod window;
+
+pub use environment::Environment;
+
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
+use std::ffi::OsString;
+use window::WindowArgs;
+
+/// What the program is to do.
+pub enum Command {
+    /// Run this job.
+    Window(Box<Plan>),
+    /// Write this text to standard output: help, version, completions, a man page.
+    Print(String),
+}
+
+/// Watermarked windows over event files, from the shell.
+///
+/// Counts and aggregates the events of JSONL, CSV and Parquet files in windows of time: exactly when all of the input
+/// is there, or as soon as a window is final, with all late events accounted for.
+#[derive(Parser)]
+#[command(name = "windrow", version, disable_help_flag = true, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    task: Option<Task>,
+    /// What there is
+    #[arg(short = 'h', long = "help")]
+    help: bool,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    Window(Box<WindowArgs>),
+    /// Print completions for a shell.
+    ///
+    /// bash: windrow completions bash > ~/.local/share/bash-completion/completions/windrow
+    ///
+    /// zsh: windrow completions zsh > a folder of $fpath/_windrow
+    ///
+    /// fish: windrow completions fish > ~/.config/fish/completions/windrow.fish
+    #[command(disable_help_flag = true)]
+    Completions {
+        /// bash, zsh or fish
+        #[arg(value_name = "SHELL")]
+        shell: Option<String>,
+        /// What this does
+        #[arg(short = 'h', long = "help")]
+        help: bool,
+    },
+    /// Print the help of a command.
+    #[command(disable_help_flag = true, hide = true)]
+    Help {
+        /// The command
+        command: Option<String>,
+    },
+    /// Print a man page.
+    #[command(disable_help_flag = true, hide = true)]
+    Man {
+        /// windrow, window or completions
+        command: Option<String>,
+    },
+}
+
+/// Turns the arguments, the program's name first, into what is to be done.
+pub fn parse(args: impl Iterator<Item = OsString>, env: &Environment) -> Result<Command> {
+    let args = argfile::expand(args, &command())?;
+    run(&args, env).map_err(|error| usage::with_place(error, &args, &command()))
+}
+
+fn run(args: &[argfile::Argument], env: &Environment) -> Result<Command> {
+    let parsed = command().try_get_matches_from(args.iter().map(|arg| &arg.text));
+    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
+    match parsed {
+        Ok(cli) => perform(cli, env),
+        Err(error) if error.kind() == clap::error::ErrorKind::DisplayVersion => {
+            Ok(Command::Print(error.render().to_string()))
+        }
+        Err(error) => Err(usage::explain(&error)),
+    }
+}
+
+fn perform(cli: Cli, env: &Environment) -> Result<Command> {
+    match cli.task {
+        Some(Task::Window(args)) if args.report.short_help => help::of("window", help::Length::Short),
+        Some(Task::Window(args)) if args.report.long_help => help::of("window", help::Length::Long),
+        Some(Task::Window(args)) => Ok(Command::Window(Box::new(planning::plan(&args, env)?))),
+        Some(Task::Completions { help: true, .. }) => help::of("completions", help::Length::Long),
+        Some(Task::Completions { shell, .. }) => completions(shell.as_deref()),
+        Some(Task::Help { command: Some(name) }) => help::of(&name, help::Length::Long),
+        Some(Task::Man { command }) => man::page(command.as_deref().unwrap_or("windrow")).map(Command::Print),
+        None if !cli.help => Err(Error::usage("no command given").hint("windrow window --help shows the main one")),
+        Some(Task::Help { command: None }) | None => Ok(Command::Print(help::overview())),
+    }
+}
+
+fn completions(shell: Option<&str>) -> Result<Command> {
+    let shells = [("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)];
+    let named = |name: &str| shells.into_iter().find(|(known, _)| *known == name);
+    let Some((_, shell)) = shell.and_then(named) else {
+        let found = shell.map_or_else(|| "nothing".to_owned(), |name| format!("\"{name}\""));
+        return Err(Error::usage(format!("completions: expected bash, zsh or fish, found {found}")));
+    };
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command(), "windrow", &mut script);
+    Ok(Command::Print(String::from_utf8_lossy(&script).into_owned()))
+}
+
+/// All that clap knows of the command line.
+fn command() -> clap::Command {
+    Cli::command()
+}
+
+#[cfg(test)]
+mod tests;

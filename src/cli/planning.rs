@@ -1,0 +1,344 @@
+//! Flags to a [`Plan`]: every value is read and every combination judged before anything is opened.
+//!
+//! Must not open files or know arrow. What depends on the machine (terminals, cores, the clock) comes as an
+//! [`Environment`], so that planning is a function. A refusal is one sentence that says what to use.
+
+use super::window::{ClockFlags, InputFlags, OutputFlags, ResultFlags, TimeFlags, WindowArgs};
+use super::{Environment, text};
+use crate::error::{Error, Result};
+use crate::expr::{self, Call, Key};
+use crate::format::{self, FORMATS, FormatKind, Read, TextOptions};
+use crate::plan::{BadPlan, ClockPlan, InputPath, InputPlan, LatePlan, OutputPlan, Plan, Policy, ReportPlan};
+use crate::schema::{FieldPath, FieldType};
+use crate::time::{Span, TimeFormat, Ts, Zone};
+use crate::window::{Grid, Grouping};
+use std::path::{Path, PathBuf};
+
+/// The plan that the flags of `windrow window` mean.
+pub(super) fn plan(args: &WindowArgs, env: &Environment) -> Result<Plan> {
+    let zone = zone("tz", args.time.tz.as_deref())?;
+    let (since, until) = range(&args.results, &zone, env.now)?;
+    let plan = Plan {
+        grouping: grouping(args, &zone)?,
+        since,
+        until,
+        keys: keys(&args.results.by)?,
+        calls: calls(&args.results.agg)?,
+        clock: clock(&args.clock)?,
+        late: late(&args.clock)?,
+        bad: bad(&args.input)?,
+        output: output(args, zone, env)?,
+        report: report(args)?,
+        threads: threads(args.input.threads.as_deref(), env)?,
+        input: input(args, env)?,
+    };
+    one_place_each(&plan)?;
+    Ok(plan)
+}
+
+fn zone(flag: &str, value: Option<&str>) -> Result<Zone> {
+    Ok(text::optional(flag, value, Zone::parse)?.unwrap_or(Zone::UTC))
+}
+
+fn field(flag: &str, value: Option<&str>) -> Result<Option<FieldPath>> {
+    text::optional(flag, value, |text| {
+        FieldPath::parse(text).ok_or_else(|| {
+            Error::usage(format!("expected a field, found \"{text}\""))
+                .hint("a dotted path reaches into records: actor.login; odd names stand in double quotes")
+        })
+    })
+}
+
+fn span(flag: &str, value: Option<&str>) -> Result<Option<Span>> {
+    text::optional(flag, value, Span::parse)
+}
+
+fn range(flags: &ResultFlags, zone: &Zone, now: Ts) -> Result<(Option<Ts>, Option<Ts>)> {
+    let read = |flag, value: &Option<String>| text::optional(flag, value.as_deref(), |t| Ts::parse_flag(t, zone, now));
+    match (read("since", &flags.since)?, read("until", &flags.until)?) {
+        (Some(since), Some(until)) if since >= until => {
+            Err(Error::usage("--since is not before --until, so no window can start between them"))
+        }
+        range => Ok(range),
+    }
+}
+
+fn grouping(args: &WindowArgs, zone: &Zone) -> Result<Grouping> {
+    let (flags, kinds) = (&args.time, &args.kinds);
+    let sunday_weeks = week_start(flags)?;
+    let offset = text::optional("offset", flags.offset.as_deref(), Span::parse_signed)?.unwrap_or_default();
+    let grid = Grid { zone: zone.clone(), offset, sunday_weeks };
+    let grouping = kinds.grouping(&grid)?;
+    if flags.week_start.is_some() && !follows_weeks(args, &grid, &grouping)? {
+        let (name, size) = kinds.given().unwrap_or_default();
+        return Err(Error::usage(format!("--week-start moves windows of weeks, and --{name} {size} has none"))
+            .hint("weeks are sizes such as 1w"));
+    }
+    match grouping {
+        Grouping::Session { .. } if flags.offset.is_some() => {
+            Err(Error::usage("--offset moves a grid of windows, and sessions have none"))
+        }
+        grouping => Ok(grouping),
+    }
+}
+
+/// Whether the windows would be others if weeks started on the other day.
+fn follows_weeks(args: &WindowArgs, grid: &Grid, grouping: &Grouping) -> Result<bool> {
+    let other = args.kinds.grouping(&Grid { sunday_weeks: !grid.sunday_weeks, ..grid.clone() })?;
+    let windows = |grouping: &Grouping| match grouping {
+        Grouping::Session { .. } => Vec::new(),
+        Grouping::Windows(windower) => {
+            let mut out = Vec::new();
+            windower.windows_of(Ts::from_micros(0), &mut out);
+            out
+        }
+    };
+    Ok(windows(&other) != windows(grouping))
+}
+
+fn week_start(flags: &TimeFlags) -> Result<bool> {
+    let sunday = text::choice("week-start", flags.week_start.as_deref(), &[("monday", false), ("sunday", true)])?;
+    Ok(sunday.unwrap_or_default())
+}
+
+fn keys(lists: &[String]) -> Result<Vec<Key>> {
+    text::lists("by", lists, expr::parse_keys)
+}
+
+fn calls(lists: &[String]) -> Result<Vec<Call>> {
+    match lists {
+        [] => expr::parse_calls("count(*) AS count"),
+        lists => text::lists("agg", lists, expr::parse_calls),
+    }
+}
+
+fn clock(flags: &ClockFlags) -> Result<ClockPlan> {
+    let policies = [("min", Policy::Min), ("max", Policy::Max)];
+    let plan = ClockPlan {
+        delay: span("delay", flags.delay.as_deref())?,
+        by: field("watermark-by", flags.watermark_by.as_deref())?,
+        idle_after: span("idle-after", flags.idle_after.as_deref())?,
+        outliers: text::optional("outliers", flags.outliers.as_deref(), text::number)?.unwrap_or(0),
+        max_skew: span("max-skew", flags.max_skew.as_deref())?,
+        policy: text::choice("watermark-policy", flags.watermark_policy.as_deref(), &policies)?.unwrap_or_default(),
+    };
+    moving_watermark(flags)?;
+    several_partitions(flags)?;
+    Ok(plan)
+}
+
+/// Without a delay the watermark does not move before the end of the input: what depends on it is refused.
+fn moving_watermark(flags: &ClockFlags) -> Result<()> {
+    let needy = [
+        ("late", flags.late.is_some()),
+        ("late-details", flags.late_details),
+        ("max-late", flags.max_late.is_some()),
+        ("watermark-by", flags.watermark_by.is_some()),
+        ("idle-after", flags.idle_after.is_some()),
+        ("max-skew", flags.max_skew.is_some()),
+        ("outliers", flags.outliers.is_some()),
+        ("watermark-policy", flags.watermark_policy.is_some()),
+    ];
+    match needy.into_iter().find(|(_, given)| *given) {
+        Some((flag, _)) if flags.delay.is_none() => {
+            Err(Error::usage(format!("--{flag} needs a moving watermark: add --delay"))
+                .hint("--delay 1m waits a minute for late events; without it nothing is late"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What compares partitions needs more than one, and what makes values partitions needs to know when one is over.
+fn several_partitions(flags: &ClockFlags) -> Result<()> {
+    if flags.watermark_by.is_some() && flags.idle_after.is_none() {
+        return Err(Error::usage(
+            "--watermark-by needs --idle-after, or a value that stops coming holds all windows open",
+        )
+        .hint("--idle-after 1h goes on without what is an hour behind the others"));
+    }
+    let comparing = [
+        ("idle-after", flags.idle_after.is_some()),
+        ("max-skew", flags.max_skew.is_some()),
+        ("watermark-policy", flags.watermark_policy.is_some()),
+    ];
+    match comparing.into_iter().find(|(_, given)| *given) {
+        Some((flag, _)) if flags.concat && flags.watermark_by.is_none() => {
+            Err(Error::usage(format!("--{flag} compares inputs, and --concat makes one of them"))
+                .hint("--watermark-by FIELD tells apart what is in them"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn late(flags: &ClockFlags) -> Result<LatePlan> {
+    if flags.late_details && flags.late.is_none() {
+        return Err(Error::usage("--late-details adds to late records: add --late FILE"));
+    }
+    let max = text::optional("max-late", flags.max_late.as_deref(), text::bound)?;
+    Ok(LatePlan { path: side_file("late", &flags.late)?, details: flags.late_details, max })
+}
+
+fn bad(flags: &InputFlags) -> Result<BadPlan> {
+    let max = text::optional("max-bad", flags.max_bad.as_deref(), text::bound)?;
+    Ok(BadPlan { path: side_file("bad", &flags.bad)?, max })
+}
+
+fn report(args: &WindowArgs) -> Result<ReportPlan> {
+    let flags = &args.report;
+    if flags.quiet && flags.verbose {
+        return Err(Error::usage("--quiet and --verbose say the opposite: leave one out"));
+    }
+    let summary = side_file("summary", &flags.summary)?;
+    Ok(ReportPlan { quiet: flags.quiet, verbose: flags.verbose, summary })
+}
+
+/// A file beside the results, which have standard output for themselves.
+fn side_file(flag: &str, path: &Option<PathBuf>) -> Result<Option<PathBuf>> {
+    match path.as_deref() {
+        Some(path) if path.as_os_str().is_empty() => Err(no_file(flag)),
+        Some(path) if path == Path::new("-") => {
+            Err(Error::usage(format!("--{flag} -: standard output is for the results: name a file")))
+        }
+        path => Ok(path.map(Path::to_owned)),
+    }
+}
+
+fn no_file(flag: &str) -> Error {
+    Error::usage(format!("--{flag}: expected a file, found \"\""))
+}
+
+fn threads(value: Option<&str>, env: &Environment) -> Result<usize> {
+    match text::optional("threads", value, text::number)? {
+        Some(0) => Err(Error::usage("--threads: expected a number from 1, found \"0\"")),
+        threads => Ok(threads.unwrap_or(env.cores).max(1)),
+    }
+}
+
+fn input(args: &WindowArgs, env: &Environment) -> Result<InputPlan> {
+    let (flags, time) = (&args.input, &args.time);
+    Ok(InputPlan {
+        paths: paths(&args.inputs, env)?,
+        concat: args.clock.concat,
+        format: text::optional("input-format", flags.input_format.as_deref(), input_format)?,
+        text: text_options(flags)?,
+        declared: declared(&flags.schema)?,
+        time: field("time", time.time.as_deref())?,
+        time_format: text::optional("time-format", time.time_format.as_deref(), TimeFormat::parse)?.unwrap_or_default(),
+        zone: zone("input-tz", time.input_tz.as_deref())?,
+    })
+}
+
+fn paths(given: &[PathBuf], env: &Environment) -> Result<Vec<InputPath>> {
+    if given.is_empty() && env.stdin_is_terminal {
+        return Err(Error::usage("no input: name files, or pipe records in")
+            .hint("windrow window FILE... reads files; - is standard input"));
+    }
+    if given.is_empty() {
+        return Ok(vec![InputPath::Stdin]);
+    }
+    let path = |path: &PathBuf| match path.to_str() {
+        Some("-") => InputPath::Stdin,
+        _ => InputPath::File(path.clone()),
+    };
+    let paths: Vec<_> = given.iter().map(path).collect();
+    if paths.iter().filter(|path| **path == InputPath::Stdin).count() > 1 {
+        return Err(Error::usage("- is given twice, and standard input can be read once"));
+    }
+    if paths.contains(&InputPath::File(PathBuf::new())) {
+        return Err(Error::usage("an input without a name: expected a file, found \"\""));
+    }
+    Ok(paths)
+}
+
+fn text_options(flags: &InputFlags) -> Result<TextOptions> {
+    Ok(TextOptions {
+        delimiter: text::optional("delimiter", flags.delimiter.as_deref(), delimiter)?,
+        header: !flags.no_header,
+        nulls: flags.null.iter().flat_map(|list| list.split(',')).map(str::to_owned).collect(),
+    })
+}
+
+fn delimiter(value: &str) -> Result<u8> {
+    match value.as_bytes() {
+        _ if value == "tab" || value == "\\t" => Ok(b'\t'),
+        [byte] if !matches!(byte, b'"' | b'\n' | b'\r') && byte.is_ascii() => Ok(*byte),
+        _ => Err(Error::usage(format!("expected one ASCII character, not a quote or line end, found \"{value}\""))
+            .hint("write a tab as tab")),
+    }
+}
+
+fn declared(lists: &[String]) -> Result<Vec<(FieldPath, FieldType)>> {
+    text::lists("schema", lists, expr::parse_schema)
+}
+
+fn input_format(name: &str) -> Result<&'static FormatKind> {
+    named_format(name, |kind| !matches!(kind.read, Read::No), "read")
+}
+
+fn output_format(name: &str) -> Result<&'static FormatKind> {
+    named_format(name, |kind| kind.write.is_some(), "written")
+}
+
+fn named_format(name: &str, fits: fn(&FormatKind) -> bool, what: &str) -> Result<&'static FormatKind> {
+    match format::find(name) {
+        Some(kind) if fits(kind) => Ok(kind),
+        Some(kind) => Err(Error::usage(format!("{} cannot be {what}", kind.name)).hint(formats(fits))),
+        None => {
+            let names = FORMATS.iter().filter(|kind| fits(kind)).map(|kind| kind.name);
+            let hint = text::similar(name, names).map_or_else(|| formats(fits), |near| format!("did you mean {near}?"));
+            Err(Error::usage(format!("expected a format, found \"{name}\"")).hint(hint))
+        }
+    }
+}
+
+fn formats(fits: fn(&FormatKind) -> bool) -> String {
+    let names: Vec<_> = FORMATS.iter().filter(|kind| fits(kind)).map(|kind| kind.name).collect();
+    format!("formats are {}", names.join(", "))
+}
+
+fn output(args: &WindowArgs, zone: Zone, env: &Environment) -> Result<OutputPlan> {
+    let flags: &OutputFlags = &args.output;
+    let path = flags.output.clone().filter(|path| path != Path::new("-"));
+    if path.as_deref().is_some_and(|path| path.as_os_str().is_empty()) {
+        return Err(no_file("output"));
+    }
+    let said = text::optional("output-format", flags.output_format.as_deref(), output_format)?;
+    let to_terminal = path.is_none() && env.stdout_is_terminal;
+    let format = match said.or_else(|| path.as_deref().and_then(format::by_extension)) {
+        Some(kind) => kind,
+        None => default_format(to_terminal)?,
+    };
+    if to_terminal && matches!(format.read, Read::Columns) {
+        return Err(Error::usage(format!("{} is not text, and would garble the terminal: add -o FILE", format.name)));
+    }
+    let limit = text::optional("limit", args.results.limit.as_deref(), text::number)?;
+    Ok(OutputPlan { path, format, limit, zone, width: to_terminal.then_some(env.width).flatten() })
+}
+
+/// What people read on a terminal, and programs in a pipe or file.
+fn default_format(to_terminal: bool) -> Result<&'static FormatKind> {
+    output_format(if to_terminal { "table" } else { "jsonl" })
+}
+
+/// No file may take two kinds of records, or be read and written.
+fn one_place_each(plan: &Plan) -> Result<()> {
+    let outputs = [
+        ("--output", &plan.output.path),
+        ("--late", &plan.late.path),
+        ("--bad", &plan.bad.path),
+        ("--summary", &plan.report.summary),
+    ];
+    let inputs = plan.input.paths.iter().filter_map(|path| match path {
+        InputPath::Stdin => None,
+        InputPath::File(path) => Some(("an input", path.as_path())),
+    });
+    let mut taken: Vec<(&str, &Path)> = inputs.collect();
+    for (flag, path) in outputs {
+        let Some(path) = path.as_deref().filter(|path| !path.starts_with("/dev")) else { continue };
+        if let Some((other, _)) = taken.iter().find(|(_, used)| *used == path) {
+            return Err(Error::usage(format!("{flag} {}: this is {other} too", path.display())));
+        }
+        taken.push((flag, path));
+    }
+    Ok(())
+}

@@ -1,0 +1,300 @@
+//! What help and man pages say beside the flags: rules, tables of kinds, examples.
+//!
+//! Must not know how it is set; [`help`](super::help) and [`man`](super::man) do. Kinds of aggregates and formats come
+//! from their tables, so a new one is documented by being there.
+
+use super::help::fill;
+use crate::aggregate::AGGREGATES;
+use crate::format::{FORMATS, Read};
+
+/// A titled part of a page.
+pub(super) struct Section {
+    pub(super) title: &'static str,
+    pub(super) paragraphs: Vec<Paragraph>,
+}
+
+/// A piece of a section.
+pub(super) enum Paragraph {
+    /// Text to be filled.
+    Text(&'static str),
+    /// Lines to be set as they are.
+    Code(&'static str),
+    /// A term and what it means.
+    Item(String, String),
+}
+
+impl Paragraph {
+    /// As plain text behind `indent` blanks, with a line end.
+    pub(super) fn plain(&self, indent: usize) -> String {
+        match self {
+            Paragraph::Text(text) => format!("{}\n", fill(text, indent)),
+            Paragraph::Code(code) => code.lines().map(|line| format!("{:indent$}  {line}\n", "")).collect(),
+            Paragraph::Item(term, text) => {
+                let column = indent + 24;
+                let gap = column.saturating_sub(indent + term.len()).max(2);
+                format!("{:indent$}{term}{:gap$}{}\n", "", "", fill(text, column).trim_start())
+            }
+        }
+    }
+}
+
+/// The sections at the end of a command's `--help`.
+pub(super) fn help_sections(command: &str) -> Vec<Section> {
+    match command {
+        "window" => vec![durations(), aggregates(), formats(), examples()],
+        _ => Vec::new(),
+    }
+}
+
+/// The sections of a command's man page behind its flags.
+pub(super) fn man_sections(command: &str) -> Vec<Section> {
+    match command {
+        "windrow" => vec![streams(), exit_status(), examples()],
+        "window" => vec![
+            time(),
+            watermark(),
+            windows(),
+            durations(),
+            aggregates(),
+            types(),
+            formats(),
+            account(),
+            summary_file(),
+            streams(),
+            exit_status(),
+            examples(),
+        ],
+        _ => vec![exit_status()],
+    }
+}
+
+fn section(title: &'static str, paragraphs: Vec<Paragraph>) -> Section {
+    Section { title, paragraphs }
+}
+
+fn item(term: &str, text: &str) -> Paragraph {
+    Paragraph::Item(term.to_owned(), text.to_owned())
+}
+
+fn time() -> Section {
+    section(
+        "TIME",
+        vec![
+            Paragraph::Text(
+                "An instant is a whole number of microseconds; finer input is rounded down. The event time is the \
+                 field named by --time. Text is RFC 3339 or ISO 8601, with T or a space, an optional fraction and \
+                 offset; a date alone is the start of that day. A number's unit is told by the size of the first one \
+                 in each input (below 1e11 seconds, below 1e14 milliseconds, below 1e17 microseconds, else \
+                 nanoseconds) and is shown in the summary; a later number of another size is a bad record.",
+            ),
+            Paragraph::Text(
+                "Times without an offset are read in --input-tz. A local time that daylight saving skips moves forward \
+                 by the gap, one that comes twice is the earlier. The output is RFC 3339 in --tz. Zones are compiled \
+                 in, so the machine does not matter.",
+            ),
+            Paragraph::Text("A record whose time is null, missing or unreadable is a bad record."),
+        ],
+    )
+}
+
+fn watermark() -> Section {
+    section(
+        "WHAT IS LATE",
+        vec![
+            Paragraph::Text(
+                "Without --delay nothing is late: all windows are exact, and are written at the end of the input.",
+            ),
+            Paragraph::Text(
+                "With --delay D, each input has a watermark: the greatest event time seen so far, less D. An event at \
+                 or after the watermark, as it stood before the event, is on time. The watermark of the job is the \
+                 least of all inputs that have not ended, and never moves back. A window is written when it has \
+                 reached the window's end, a session when it has passed the session's last event by more than the \
+                 gap. So a delay that covers the disorder gives the same rows as no delay.",
+            ),
+            Paragraph::Text(
+                "An event is late when all its windows were final by the greater of its own input's watermark and the \
+                 job's. It is late by its own input's order, so how several inputs interleave never changes which \
+                 events are late. An event that is late for some of its sliding windows counts in the others.",
+            ),
+            Paragraph::Text(
+                "Several inputs are read by event time: next comes the record of the one that is furthest behind. \
+                 --concat makes one of them, --watermark-by one per value of a field. --idle-after, --max-skew and \
+                 --outliers keep a silent input, a fast clock or a stray record from spoiling the watermark.",
+            ),
+        ],
+    )
+}
+
+fn windows() -> Section {
+    section(
+        "WINDOWS AND ROWS",
+        vec![
+            Paragraph::Text(
+                "Windows hold their start and not their end. Fixed sizes are laid out from 1970-01-01T00:00:00Z, also \
+                 before it. Sizes of one whole unit from days upwards (1d, 2w, 3 months, 1 quarter, 1y) follow the \
+                 calendar in --tz: days count from 1970-01-01, weeks from Monday 1969-12-29 (see --week-start), \
+                 months, quarters and years from January 1970. A session belongs to one key, and ends a gap after its \
+                 last event.",
+            ),
+            Paragraph::Text(
+                "A row has window_start, window_end, the keys and the aggregates. Rows are ordered by end, start and \
+                 keys, nulls first. The same input and flags give the same bytes, whatever the number of threads and \
+                 the format of the input.",
+            ),
+        ],
+    )
+}
+
+fn durations() -> Section {
+    section(
+        "DURATIONS",
+        vec![Paragraph::Text(
+            "500ms, 30s, 5m, 1h30m, 1d, '2 hours' or PT5M. Only the sizes of windows know months, quarters and years, \
+             and days that follow a zone; everywhere else 1d is 24 hours.",
+        )],
+    )
+}
+
+fn aggregates() -> Section {
+    let all = AGGREGATES.iter().map(|kind| item(kind.usage, kind.doc)).collect();
+    section("AGGREGATES", all)
+}
+
+fn types() -> Section {
+    section(
+        "TYPES",
+        vec![Paragraph::Text(
+            "A field is typed by the first 1,000 records of each input, or by --schema. An integer field that meets a \
+             fraction becomes a double, a key that meets another type becomes text; any other value that does not fit \
+             makes a bad record. Integers add up exactly, and a sum that does not fit 64 bits is an error.",
+        )],
+    )
+}
+
+fn formats() -> Section {
+    let ways = |kind: &crate::format::FormatKind| match (kind.read, kind.write) {
+        (Read::No, _) => " (output)",
+        (_, None) => " (input)",
+        _ => "",
+    };
+    section("FORMATS", FORMATS.iter().map(|kind| item(kind.name, &format!("{}{}", kind.doc, ways(kind)))).collect())
+}
+
+fn account() -> Section {
+    section(
+        "THE ACCOUNT",
+        vec![
+            Paragraph::Text(
+                "Every record read is counted once, at the first of these that holds, for each input, and the summary \
+                 shows that they add up: read = bad + late + outside + used.",
+            ),
+            item("bad", "malformed, without a usable time, or with a value that does not fit its column"),
+            item("late", "late for all its windows"),
+            item("outside", "in no window that --since and --until let be written"),
+            item("used", "in at least one row; partially late when it was late for some of its windows"),
+            Paragraph::Text(
+                "The first bad record stops the run, unless --bad or --max-bad allows it. Late records are dropped, \
+                 unless --late keeps them; the files of --bad and --late hold records as they stood, and can be read \
+                 as input again.",
+            ),
+        ],
+    )
+}
+
+fn summary_file() -> Section {
+    section(
+        "THE SUMMARY FILE",
+        vec![
+            Paragraph::Text(
+                "--summary FILE writes one JSON object. Fields may be added; a field that changes its meaning raises \
+                 version. Instants are RFC 3339 in UTC.",
+            ),
+            item("version", "1"),
+            item("elapsed_seconds", "how long the run took"),
+            item(
+                "total",
+                "the account of all inputs: read, used, filtered, late, bad, duplicate, outside, \
+                           partially_late, balances",
+            ),
+            item(
+                "inputs",
+                "for each input: name, format, bytes, ledger (as total), time_unit, first_time, last_time, \
+                            columns (name, type)",
+            ),
+            item("watermark, held_by", "the watermark before the end of the input, and the input that held it back"),
+            item("fired_by_watermark, fired_by_end", "windows written, by what closed them"),
+            item("rows", "rows written"),
+            item("peak", "the most windows, groups and bytes held at a time"),
+            item("unbounded", "why the state could grow with the input, or null"),
+            item("heaviest", "the keys with the most records"),
+            item(
+                "lateness, late",
+                "records, p50_seconds, p90_seconds, p99_seconds, p999_seconds, max_seconds: how \
+                                    far records, and late records alone, were behind the greatest time before them",
+            ),
+            item("delay_to_keep_all_seconds", "the --delay that would have kept all late records"),
+            item("output_disorder_seconds", "the --delay that a windrow reading this output by window_start needs"),
+            item("jump", "the record that made many others late: input, record, time, by_seconds, late; or null"),
+            item("skewed, idle", "names of inputs set aside by --max-skew and --idle-after"),
+            item("warnings", "what needs attention: message, hint"),
+        ],
+    )
+}
+
+fn streams() -> Section {
+    section(
+        "FILES AND STREAMS",
+        vec![
+            Paragraph::Text(
+                "Results go to standard output, or to --output, which appears whole or not at all. All that is for \
+                 people goes to standard error: progress and a summary when it is a terminal, elsewhere only what needs \
+                 attention, so that cron is silent when all is well. When the reader of the output goes away, as head \
+                 does, the run ends quietly.",
+            ),
+            Paragraph::Text(
+                "@FILE among the arguments stands for the flags in FILE: words as in a shell, on any number of lines, \
+                 with quotes, backslashes and # comments. Of a flag that is given twice and takes one value, the last \
+                 counts.",
+            ),
+        ],
+    )
+}
+
+fn exit_status() -> Section {
+    section(
+        "EXIT STATUS",
+        vec![
+            item("0", "done"),
+            item("1", "the run failed; no output file was touched"),
+            item("2", "the flags cannot mean anything"),
+            item("3", "a bound did not hold: --max-bad, --max-late"),
+            item("130, 143", "interrupted, after a clean stop"),
+        ],
+    )
+}
+
+fn examples() -> Section {
+    section(
+        "EXAMPLES",
+        vec![
+            Paragraph::Text("Clicks per page and minute, exactly:"),
+            Paragraph::Code("windrow window clicks.jsonl.gz -t ts --tumbling 1m -g page"),
+            Paragraph::Text("In constant memory, with what comes more than a minute late kept aside:"),
+            Paragraph::Code(
+                "zcat clicks.jsonl.gz | windrow window -t ts --tumbling 1m -g page --delay 1m --late late.jsonl",
+            ),
+            Paragraph::Text("Sums in a window of ten minutes that moves by one, as CSV:"),
+            Paragraph::Code(
+                "windrow window sales.parquet -t time --sliding 10m/1m -a 'sum(amount) AS total' -o totals.csv",
+            ),
+            Paragraph::Text("Visits, as stretches without a break of half an hour:"),
+            Paragraph::Code(
+                "windrow window web*.csv -t time --session 30m -g user -a 'count(*) AS clicks, first(page), last(page)'",
+            ),
+            Paragraph::Text("Days by Vienna's clock, from a log with times of its own kind:"),
+            Paragraph::Code(
+                "windrow window access.csv -t when --time-format '%d/%b/%Y:%H:%M:%S %z' --tumbling 1d --tz Europe/Vienna",
+            ),
+        ],
+    )
+}

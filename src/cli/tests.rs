@@ -1,0 +1,321 @@
+//! The command line as a whole: what is understood, what is refused and in which words, and the committed texts.
+
+use super::*;
+use crate::plan::{Bound, InputPath, Policy};
+use crate::time::{Span, Ts};
+use crate::window::Grouping;
+use std::path::{Path, PathBuf};
+
+fn environment() -> Environment {
+    Environment {
+        stdin_is_terminal: true,
+        stdout_is_terminal: false,
+        stderr_is_terminal: false,
+        width: None,
+        cores: 3,
+        now: Ts::from_micros(1_767_225_600_000_000),
+    }
+}
+
+/// Words of a command line; `'...'` keeps blanks together.
+fn words(line: &str) -> Vec<OsString> {
+    let mut words = vec![String::new()];
+    for (i, part) in line.split('\'').enumerate() {
+        for (j, word) in part.split(if i % 2 == 0 { ' ' } else { '\0' }).enumerate() {
+            if j > 0 {
+                words.push(String::new());
+            }
+            words.last_mut().unwrap().push_str(word);
+        }
+    }
+    words.into_iter().map(OsString::from).collect()
+}
+
+fn parse_line(line: &str) -> Result<Command> {
+    parse(words(&format!("windrow {line}")).into_iter(), &environment())
+}
+
+fn plan(flags: &str) -> Plan {
+    match parse_line(&format!("window {flags}")) {
+        Ok(Command::Window(plan)) => *plan,
+        Ok(Command::Print(text)) => panic!("{text}"),
+        Err(error) => panic!("{flags}: {error}"),
+    }
+}
+
+fn refused(line: &str) -> String {
+    match parse_line(line) {
+        Err(error) => {
+            assert_eq!(error.exit_code(), 2, "{line}");
+            error.to_string()
+        }
+        Ok(_) => panic!("{line}: accepted"),
+    }
+}
+
+fn printed(line: &str) -> String {
+    match parse_line(line) {
+        Ok(Command::Print(text)) => text,
+        _ => panic!("{line}: printed nothing"),
+    }
+}
+
+#[test]
+fn the_least_that_makes_a_job() {
+    let plan = plan("- -t ts --tumbling 1m");
+    assert_eq!(plan.input.paths, [InputPath::Stdin]);
+    assert_eq!(plan.input.time.unwrap().name(), "ts");
+    assert!(plan.keys.is_empty());
+    assert_eq!(plan.calls.iter().map(|call| call.name.as_str()).collect::<Vec<_>>(), ["count"]);
+    assert_eq!((plan.clock.delay, plan.clock.outliers, plan.clock.policy), (None, 0, Policy::Min));
+    assert_eq!((plan.threads, plan.output.format.name, plan.output.limit), (3, "jsonl", None));
+    assert!(plan.input.text.header && plan.input.text.nulls.is_empty() && plan.input.text.delimiter.is_none());
+}
+
+#[test]
+fn every_flag_reaches_the_plan() {
+    let plan = plan(
+        "a.csv b.csv --session 30m -t a.b --time-format unix-ms --input-tz Europe/Vienna --tz Asia/Tokyo -d 1m \
+         --late l.csv --late-details --max-late 5% --watermark-by host --idle-after 1h --max-skew 2h --outliers 2 \
+         --watermark-policy max -S 2026-01-01 -U -1h -g page -g 'a, b' -a 'count(*) AS n, sum(x)' -n 1_000 -i csv \
+         --schema 'x double' --delimiter ; --no-header --null NA,- --bad b --max-bad 7 -o out.csv -O jsonl \
+         --summary s.json -q -j 8",
+    );
+    assert_eq!(plan.input.paths[1], InputPath::File(PathBuf::from("b.csv")));
+    assert_eq!(plan.input.time_format.to_string(), "unix-ms");
+    assert_eq!((plan.input.zone.name(), plan.output.zone.name()), ("Europe/Vienna", "Asia/Tokyo"));
+    let clock = &plan.clock;
+    assert_eq!((clock.delay, clock.idle_after), (Some(Span::from_secs(60)), Some(Span::from_secs(3_600))));
+    assert_eq!((clock.max_skew, clock.outliers, clock.policy), (Some(Span::from_secs(7_200)), 2, Policy::Max));
+    assert_eq!(clock.by.as_ref().unwrap().name(), "host");
+    assert_eq!((plan.late.path.as_deref(), plan.late.details), (Some(Path::new("l.csv")), true));
+    assert_eq!((plan.late.max, plan.bad.max), (Some(Bound::Percent(5.0)), Some(Bound::Count(7))));
+    let midnight_in_tokyo = Ts::from_micros(1_767_193_200_000_000);
+    assert_eq!((plan.since, plan.until), (Some(midnight_in_tokyo), Some(Ts::from_micros(1_767_222_000_000_000))));
+    assert_eq!(plan.keys.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["page", "a", "b"]);
+    assert_eq!(plan.calls.len(), 2);
+    assert_eq!(plan.output.limit, Some(1_000));
+    assert_eq!((plan.input.format.unwrap().name, plan.output.format.name), ("csv", "jsonl"));
+    assert_eq!(plan.input.declared.len(), 1);
+    let text = &plan.input.text;
+    assert_eq!(
+        (text.delimiter, text.header, text.nulls.as_slice()),
+        (Some(b';'), false, &["NA".into(), "-".into()][..])
+    );
+    assert!(plan.report.quiet && plan.report.summary == Some("s.json".into()) && plan.threads == 8);
+    assert!(matches!(plan.grouping, Grouping::Session { gap } if gap == Span::from_secs(1_800)));
+}
+
+#[test]
+fn the_last_of_a_repeated_flag_wins_and_lists_add_up() {
+    let plan = plan("- -d 1m --tumbling 1m -g a -d 2m --tumbling 5m -g b -q -q");
+    assert_eq!(plan.clock.delay, Some(Span::from_secs(120)));
+    assert_eq!(plan.keys.len(), 2);
+    let Grouping::Windows(windower) = plan.grouping else { panic!("windows") };
+    let mut windows = Vec::new();
+    windower.windows_of(Ts::from_micros(0), &mut windows);
+    assert_eq!(windows[0].end, Ts::from_micros(300_000_000));
+}
+
+#[test]
+fn the_output_format_is_said_or_told_by_the_name_or_fits_the_reader() {
+    let format = |flags: &str| plan(&format!("- --tumbling 1m {flags}")).output.format.name;
+    assert_eq!(
+        [format("-o x.csv"), format("-o x.csv.gz"), format("-o x"), format("-o x.csv -O tsv")],
+        ["csv", "csv", "jsonl", "tsv"]
+    );
+    let env = Environment { stdout_is_terminal: true, width: Some(80), ..environment() };
+    let on_terminal =
+        |flags: &str| match parse(words(&format!("windrow window - --tumbling 1m {flags}")).into_iter(), &env) {
+            Ok(Command::Window(plan)) => Ok((plan.output.format.name, plan.output.width)),
+            Ok(Command::Print(text)) => panic!("{text}"),
+            Err(error) => Err(error.to_string()),
+        };
+    assert_eq!(on_terminal(""), Ok(("table", Some(80))));
+    assert_eq!(on_terminal("-o x.jsonl"), Ok(("jsonl", None)));
+    let garbled = "parquet is not text, and would garble the terminal: add -o FILE";
+    assert_eq!(on_terminal("-O parquet"), Err(garbled.into()));
+}
+
+#[test]
+fn standard_input_is_read_when_something_is_piped_in() {
+    let piped = Environment { stdin_is_terminal: false, ..environment() };
+    let parsed = parse(words("windrow window --tumbling 1m").into_iter(), &piped);
+    assert!(matches!(parsed, Ok(Command::Window(plan)) if plan.input.paths == [InputPath::Stdin]));
+    assert_eq!(
+        refused("window --tumbling 1m"),
+        "no input: name files, or pipe records in\n  hint: windrow window FILE... reads files; - is standard input"
+    );
+}
+
+/// Flags behind `window -`, and the refusal in full.
+const REFUSALS: &[(&str, &str)] = &[
+    ("--tumling 1m", "unexpected flag --tumling\n  hint: did you mean --tumbling?"),
+    ("--zzz", "unexpected flag --zzz\n  hint: --help lists all flags; a file of this name goes behind --"),
+    ("--tumbling", "--tumbling needs a value\n  hint: write --tumbling SIZE"),
+    ("--tumbling 1m -q=x", "-q takes no value, found \"x\""),
+    (
+        "",
+        "a job needs one kind of window\n  hint: --tumbling SIZE, --sliding SIZE/SLIDE, --cumulate SIZE/STEP or --session GAP",
+    ),
+    ("--tumbling 1m --session 5m", "--tumbling and --session are two kinds of window, and a job has one"),
+    ("--sliding 1m/5m", "--sliding 1m/5m: the slide is longer than the window, so events in between would be in none"),
+    ("--session 5m --offset 1m", "--offset moves a grid of windows, and sessions have none"),
+    (
+        "--tumbling 1d --week-start sunday",
+        "--week-start moves windows of weeks, and --tumbling 1d has none\n  hint: weeks are sizes such as 1w",
+    ),
+    ("--tumbling 1w --week-start friday", "--week-start: expected monday or sunday, found \"friday\""),
+    (
+        "--tumbling 1m --delay 5",
+        "--delay: expected a duration with a unit, found \"5\"\n  hint: 5s is in seconds, 5m in minutes",
+    ),
+    (
+        "--tumbling 1m --late l",
+        "--late needs a moving watermark: add --delay\n  \
+         hint: --delay 1m waits a minute for late events; without it nothing is late",
+    ),
+    (
+        "--tumbling 1m --watermark-policy max",
+        "--watermark-policy needs a moving watermark: add --delay\n  \
+         hint: --delay 1m waits a minute for late events; without it nothing is late",
+    ),
+    (
+        "--tumbling 1m -d 1m --watermark-by host",
+        "--watermark-by needs --idle-after, or a value that stops coming holds all windows open\n  \
+         hint: --idle-after 1h goes on without what is an hour behind the others",
+    ),
+    (
+        "--tumbling 1m -d 1m --concat --idle-after 1h",
+        "--idle-after compares inputs, and --concat makes one of them\n  \
+         hint: --watermark-by FIELD tells apart what is in them",
+    ),
+    ("--tumbling 1m -d 1m --watermark-policy avg", "--watermark-policy: expected min or max, found \"avg\""),
+    ("--tumbling 1m -d 1m --outliers x", "--outliers: expected a whole number, found \"x\""),
+    ("--tumbling 1m -d 1m --late-details", "--late-details adds to late records: add --late FILE"),
+    (
+        "--tumbling 1m -d 1m --max-late x",
+        "--max-late: expected a number or a percentage, found \"x\"\n  hint: such as 100 or 0.5%",
+    ),
+    ("--tumbling 1m -S 2026-01-02 -U 2026-01-01", "--since is not before --until, so no window can start between them"),
+    (
+        "--tumbling 1m -S noon",
+        "--since: expected a time, found \"noon\"\n  hint: 2024-05-01T12:00, 2024-05-01, yesterday and -1h are times",
+    ),
+    (
+        "--tumbling 1m -t a..b",
+        "--time: expected a field, found \"a..b\"\n  \
+         hint: a dotted path reaches into records: actor.login; odd names stand in double quotes",
+    ),
+    ("--tumbling 1m -i jsnol", "--input-format: expected a format, found \"jsnol\"\n  hint: did you mean jsonl?"),
+    ("--tumbling 1m -q -v", "--quiet and --verbose say the opposite: leave one out"),
+    ("--tumbling 1m --summary -", "--summary -: standard output is for the results: name a file"),
+    ("--tumbling 1m -j 0", "--threads: expected a number from 1, found \"0\""),
+    ("--tumbling 1m -n many", "--limit: expected a whole number, found \"many\""),
+    ("--tumbling 1m -", "- is given twice, and standard input can be read once"),
+    (
+        "--tumbling 1m --delimiter ab",
+        "--delimiter: expected one ASCII character, not a quote or line end, found \"ab\"\n  hint: write a tab as tab",
+    ),
+    ("--tumbling 1m -o x --bad x", "--bad x: this is --output too"),
+    ("--tumbling 1m in.csv -o in.csv", "--output in.csv: this is an input too"),
+    ("--tumbling 1m -o ''", "--output: expected a file, found \"\""),
+    ("--tumbling 1m ''", "an input without a name: expected a file, found \"\""),
+];
+
+#[test]
+fn every_refusal_says_what_to_do() {
+    for (flags, expected) in REFUSALS {
+        assert_eq!(refused(&format!("window - {flags}").trim_end().to_owned()), *expected, "{flags}");
+    }
+}
+
+#[test]
+fn commands_are_checked_too() {
+    assert_eq!(refused("windw"), "unknown command windw\n  hint: did you mean window?");
+    assert_eq!(refused("help widnow"), "unknown command widnow\n  hint: did you mean window?");
+    assert_eq!(refused("completions csh"), "completions: expected bash, zsh or fish, found \"csh\"");
+    assert_eq!(refused("completions"), "completions: expected bash, zsh or fish, found nothing");
+    let nothing = parse(words("windrow").into_iter(), &environment()).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(nothing, "no command given\n  hint: windrow window --help shows the main one");
+}
+
+#[test]
+fn an_error_in_a_file_of_flags_names_the_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("job.args");
+    let path = file.display();
+    for (text, expected) in [
+        (
+            "--tumbling 1m\n-d 5x",
+            "2: --delay: expected a duration, found \"5x\"\n  hint: write it as 500ms, 30s, 5m, 1h30m or 1d",
+        ),
+        ("# a job\n--tumling 1m", "2: unexpected flag --tumling\n  hint: did you mean --tumbling?"),
+        ("--tumbling 1m --by 'a", "1: a quote is opened and never closed"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        assert_eq!(refused(&format!("window - @{path}")), format!("{path}:{expected}"));
+    }
+    std::fs::write(&file, "--tumbling 1m\n-d 5m").unwrap();
+    assert_eq!(plan(&format!("- @{path} -d 6m")).clock.delay, Some(Span::from_secs(360)));
+}
+
+#[test]
+fn help_is_one_screen_or_all() {
+    for (line, file) in [
+        ("--help", "help/windrow.txt"),
+        ("window -h", "help/window-short.txt"),
+        ("window --help", "help/window.txt"),
+        ("completions --help", "help/completions.txt"),
+    ] {
+        let text = printed(line);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{line}: a line over 100 columns");
+        same_as_committed(&format!("testdata/{file}"), &text);
+    }
+    assert!(printed("window -h").lines().count() <= 40, "-h fits a screen");
+    assert_eq!(printed("help window"), printed("window --help"));
+    assert_eq!(printed("-V"), format!("windrow {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn man_pages_are_those_committed() {
+    same_as_committed("man/windrow.1", &printed("man"));
+    same_as_committed("man/windrow-window.1", &printed("man window"));
+    same_as_committed("man/windrow-completions.1", &printed("man completions"));
+}
+
+#[test]
+fn completions_know_every_flag() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = printed(&format!("completions {shell}"));
+        for flag in ["tumbling", "late-details", "output-format"] {
+            assert!(script.contains(flag), "{shell} {flag}");
+        }
+    }
+}
+
+#[test]
+fn clap_agrees_with_itself() {
+    command().debug_assert();
+}
+
+#[test]
+fn every_flag_has_a_line_that_fits() {
+    for sub in command().get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        for arg in sub.get_arguments() {
+            let line = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            assert!(!line.is_empty() && line.len() <= 66 && !line.ends_with('.'), "{}: {line}", arg.get_id());
+        }
+    }
+}
+
+/// Compares with a committed file; `WINDROW_UPDATE=1` writes it instead.
+fn same_as_committed(path: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var_os("WINDROW_UPDATE").is_some() {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+    }
+    let committed = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(committed == text, "{path} is out of date: WINDROW_UPDATE=1 cargo test --lib cli writes it anew");
+}

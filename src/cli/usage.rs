@@ -1,0 +1,101 @@
+//! clap's errors in the manner of the house: one sentence, one hint, no dump of the usage.
+//!
+//! Must not print. Errors about flags from a file of flags get the place they stand at.
+
+use super::argfile::Argument;
+use crate::error::{Error, ErrorKind};
+use clap::error::{ContextKind, ContextValue, ErrorKind as Clap};
+
+/// What a clap error says.
+pub(super) fn explain(error: &clap::Error) -> Error {
+    let said = |kind| context(error, kind);
+    let flag = said(ContextKind::InvalidArg).map(|arg| bare(&arg)).unwrap_or_default();
+    match error.kind() {
+        Clap::UnknownArgument => unknown_flag(error, &flag),
+        Clap::InvalidSubcommand => {
+            let name = said(ContextKind::InvalidSubcommand).unwrap_or_default();
+            with_suggestion(Error::usage(format!("unknown command {name}")), said(ContextKind::SuggestedSubcommand))
+        }
+        Clap::InvalidValue if said(ContextKind::InvalidValue).is_none_or(|value| value.is_empty()) => {
+            Error::usage(format!("{flag} needs a value")).hint(example(error))
+        }
+        Clap::InvalidUtf8 => Error::usage("an argument is not UTF-8, where only file names may be otherwise"),
+        Clap::TooManyValues => {
+            let value = said(ContextKind::InvalidValue).unwrap_or_default();
+            Error::usage(format!("{flag} takes no value, found \"{value}\""))
+        }
+        _ => Error::usage(first_line(error)),
+    }
+}
+
+fn unknown_flag(error: &clap::Error, flag: &str) -> Error {
+    let what = if flag.starts_with('-') { "flag" } else { "argument" };
+    let unexpected = Error::usage(format!("unexpected {what} {flag}"));
+    match context(error, ContextKind::SuggestedArg) {
+        Some(near) => with_suggestion(unexpected, Some(bare(&near))),
+        None if flag.starts_with('-') => unexpected.hint("--help lists all flags; a file of this name goes behind --"),
+        None => unexpected,
+    }
+}
+
+fn with_suggestion(error: Error, near: Option<String>) -> Error {
+    match near.filter(|near| !near.is_empty()) {
+        Some(near) => error.hint(format!("did you mean {near}?")),
+        None => error.hint("windrow --help lists what there is"),
+    }
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => texts.first().cloned(),
+        _ => None,
+    }
+}
+
+/// `--delay <D>` without its value.
+fn bare(arg: &str) -> String {
+    arg.split([' ', '=']).next().unwrap_or(arg).to_owned()
+}
+
+/// How the flag is written: `--delay D`.
+fn example(error: &clap::Error) -> String {
+    let arg = context(error, ContextKind::InvalidArg).unwrap_or_default();
+    format!("write {}", arg.replace(['<', '>'], ""))
+}
+
+/// What clap says, for the kinds that have no words of ours.
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.trim_start_matches("error: ").to_owned()
+}
+
+/// The same error with the place of the flag it is about, if that stood in a file of flags.
+pub(super) fn with_place(error: Error, args: &[Argument], command: &clap::Command) -> Error {
+    let Some(flag) = error.message().split([' ', ':', '=']).find(|word| word.starts_with('-')).map(str::to_owned)
+    else {
+        return error;
+    };
+    let names = spellings(&flag, command);
+    let is_it = |arg: &&Argument| names.iter().any(|name| spells(&arg.text.to_string_lossy(), name));
+    match args.iter().rev().find(is_it).and_then(|arg| arg.place.as_ref()) {
+        Some(place) if error.kind() == ErrorKind::Usage => error.at(place),
+        _ => error,
+    }
+}
+
+/// The flag itself, and its short form.
+fn spellings(flag: &str, command: &clap::Command) -> Vec<String> {
+    let args = command.get_subcommands().flat_map(clap::Command::get_arguments);
+    let same = args.filter(|arg| arg.get_long().is_some_and(|long| flag == format!("--{long}")));
+    let shorts = same.filter_map(|arg| arg.get_short()).map(|short| format!("-{short}"));
+    std::iter::once(flag.to_owned()).chain(shorts).collect()
+}
+
+fn spells(arg: &str, name: &str) -> bool {
+    match name.strip_prefix("--") {
+        Some(_) => arg == name || arg.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')),
+        None => arg.starts_with(name),
+    }
+}

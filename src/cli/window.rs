@@ -1,0 +1,236 @@
+//! The flags of `windrow window`: what a person types, with the text that explains it.
+//!
+//! Nothing is checked here; that is [`super::planning`]'s task. The first paragraph of a doc comment is the line of
+//! `-h`, all of it the text of `--help` and the man page.
+
+use super::kinds::KindFlags;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Count and aggregate events in windows of time.
+///
+/// Reads events, one record each, from files or standard input, and writes one row per window and key. Without --delay
+/// every window is exact and is written at the end of the input. With --delay a window is written as soon as no event
+/// can be in it any more, in memory that does not grow with the input; events that come later than that are late, and
+/// are counted and reported.
+#[derive(Args, Clone)]
+#[command(args_override_self = true, disable_help_flag = true)]
+pub(super) struct WindowArgs {
+    /// Files to read; - or nothing is standard input
+    ///
+    /// Formats are told by the extension, else by the first bytes; .gz and .zst are decompressed. Several files are
+    /// read by event time, so hosts' logs of one day and days of one log both come out right. An argument @FILE stands
+    /// for the flags in FILE: words as in a shell, with quotes and # comments.
+    #[arg(value_name = "INPUT", help_heading = "Inputs")]
+    pub(super) inputs: Vec<PathBuf>,
+    #[command(flatten, next_help_heading = "Windows (one of)")]
+    pub(super) kinds: KindFlags,
+    #[command(flatten, next_help_heading = "Results")]
+    pub(super) results: ResultFlags,
+    #[command(flatten, next_help_heading = "Time")]
+    pub(super) time: TimeFlags,
+    #[command(flatten, next_help_heading = "Lateness")]
+    pub(super) clock: ClockFlags,
+    #[command(flatten, next_help_heading = "Input")]
+    pub(super) input: InputFlags,
+    #[command(flatten, next_help_heading = "Output")]
+    pub(super) output: OutputFlags,
+    #[command(flatten, next_help_heading = "Report")]
+    pub(super) report: ReportFlags,
+}
+
+/// What is computed.
+#[derive(Args, Clone)]
+pub(super) struct ResultFlags {
+    /// Fields to group by: 'page, actor.login AS who'
+    ///
+    /// A list as in SQL; dotted names reach into nested records, odd names stand in double quotes. Null is a group of
+    /// its own. May be given more than once.
+    #[arg(short = 'g', long = "by", value_name = "LIST")]
+    pub(super) by: Vec<String>,
+    /// Aggregates: 'count(*) AS n, sum(amount)'
+    ///
+    /// A list as in SQL; without it, 'count(*) AS count'. May be given more than once.
+    #[arg(short = 'a', long = "agg", value_name = "LIST")]
+    pub(super) agg: Vec<String>,
+    /// Only windows that start at T or later
+    ///
+    /// T is an instant (2026-01-31T12:00:00Z), a day (2026-01-31), yesterday, or relative to now (-1h). Events are never
+    /// cut: a window that starts in the range is whole.
+    #[arg(short = 'S', long = "since", value_name = "T", allow_hyphen_values = true)]
+    pub(super) since: Option<String>,
+    /// Only windows that start before T
+    #[arg(short = 'U', long = "until", value_name = "T", allow_hyphen_values = true)]
+    pub(super) until: Option<String>,
+    /// At most N rows
+    #[arg(short = 'n', long = "limit", value_name = "N")]
+    pub(super) limit: Option<String>,
+}
+
+/// How event times are read and windows laid out.
+#[derive(Args, Clone)]
+pub(super) struct TimeFlags {
+    /// The field with the event time
+    ///
+    /// A dotted path reaches into nested records. Without it, the error names the fields that look like times.
+    #[arg(short = 't', long = "time", value_name = "FIELD")]
+    pub(super) time: Option<String>,
+    /// auto, rfc3339, unix-s, unix-ms, unix-us, unix-ns or a strptime pattern
+    ///
+    /// auto (the default) reads RFC 3339 and ISO 8601 text, and numbers whose unit is told by the size of the first
+    /// one. A pattern is as in strptime: '%d/%b/%Y:%H:%M:%S %z'.
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) time_format: Option<String>,
+    /// Zone of times without an offset [UTC]
+    ///
+    /// An IANA name such as Europe/Vienna.
+    #[arg(long, value_name = "ZONE", hide_short_help = true)]
+    pub(super) input_tz: Option<String>,
+    /// Zone of calendar windows and of the output [UTC]
+    ///
+    /// An IANA name such as Europe/Vienna. Days, weeks, months, quarters and years begin by this zone's wall clock.
+    #[arg(long, value_name = "ZONE")]
+    pub(super) tz: Option<String>,
+    /// Moves the grid of windows by D
+    ///
+    /// --tumbling 1d --offset 6h: days from six to six. D may be negative.
+    #[arg(long, value_name = "D", allow_hyphen_values = true, hide_short_help = true)]
+    pub(super) offset: Option<String>,
+    /// monday or sunday [monday]
+    #[arg(long, value_name = "DAY", hide_short_help = true)]
+    pub(super) week_start: Option<String>,
+}
+
+/// How event times become watermarks.
+#[derive(Args, Clone)]
+pub(super) struct ClockFlags {
+    /// Write windows as soon as events are at most D late
+    ///
+    /// D is how far an event may be behind the greatest event time before it: 30s, 5m, 1h30m. Without it windows are
+    /// exact and wait for the end of the input.
+    #[arg(short = 'd', long, value_name = "D")]
+    pub(super) delay: Option<String>,
+    /// Keep late records here, as they were
+    ///
+    /// In the input's own format, so that they can be read again. Without it late records are counted and dropped.
+    #[arg(long, value_name = "FILE")]
+    pub(super) late: Option<PathBuf>,
+    /// Add to each late record where it stood and how late it was
+    ///
+    /// Adds _file, _line, _lateness, _watermark and _window_end, which are ignored when the file is read again.
+    #[arg(long, hide_short_help = true)]
+    pub(super) late_details: bool,
+    /// Exit with 3 when more than N records (or P%) are late
+    ///
+    /// The output is written all the same.
+    #[arg(long, value_name = "N|P%", hide_short_help = true)]
+    pub(super) max_late: Option<String>,
+    /// Read the inputs one after another as one
+    ///
+    /// Otherwise each input keeps its own watermark, and they are read by event time.
+    #[arg(long, hide_short_help = true)]
+    pub(super) concat: bool,
+    /// Keep a watermark for each value of this field
+    ///
+    /// A device, a host, a Kafka partition. Needs --idle-after, as a value never ends.
+    #[arg(long, value_name = "FIELD", hide_short_help = true)]
+    pub(super) watermark_by: Option<String>,
+    /// Do not wait for what falls D behind the others
+    ///
+    /// An input (or value of --watermark-by) whose greatest event time is more than D behind the median does not hold
+    /// the watermark back until it has caught up.
+    #[arg(long, value_name = "D", hide_short_help = true)]
+    pub(super) idle_after: Option<String>,
+    /// Ignore what runs D ahead of the others
+    ///
+    /// An input (or value of --watermark-by) that is more than D ahead of the median neither moves nor holds the
+    /// watermark, and is named in the summary.
+    #[arg(long, value_name = "D", hide_short_help = true)]
+    pub(super) max_skew: Option<String>,
+    /// Let N stray records pass without moving the watermark [0]
+    ///
+    /// The watermark follows the (N+1)-th greatest event time, so that a few records with a broken clock do not make
+    /// all that follow late.
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub(super) outliers: Option<String>,
+    /// min or max: which input the watermark follows [min]
+    ///
+    /// min waits for the input furthest behind; max follows the one furthest ahead.
+    #[arg(long, value_name = "POLICY", hide_short_help = true)]
+    pub(super) watermark_policy: Option<String>,
+}
+
+/// How records are read.
+#[derive(Args, Clone)]
+pub(super) struct InputFlags {
+    /// Format of the inputs, if the name does not tell
+    #[arg(short = 'i', long, value_name = "FORMAT")]
+    pub(super) input_format: Option<String>,
+    /// Types of fields: 'amount double, id bigint'
+    ///
+    /// A list of names and SQL types. Other fields are typed by their first 1,000 records.
+    #[arg(long, value_name = "LIST", hide_short_help = true)]
+    pub(super) schema: Vec<String>,
+    /// The character between CSV fields
+    ///
+    /// One character, or tab.
+    #[arg(long, value_name = "C", allow_hyphen_values = true, hide_short_help = true)]
+    pub(super) delimiter: Option<String>,
+    /// The first CSV record is data; fields are column1, column2, ...
+    #[arg(long, hide_short_help = true)]
+    pub(super) no_header: bool,
+    /// CSV texts that mean null: NA,-
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, hide_short_help = true)]
+    pub(super) null: Option<String>,
+    /// Keep malformed records here and go on
+    ///
+    /// Without it, or --max-bad, the first malformed record stops the run.
+    #[arg(long, value_name = "FILE")]
+    pub(super) bad: Option<PathBuf>,
+    /// Skip up to N (or P%) malformed records; exit with 3 beyond
+    ///
+    /// N stops at once, P% is judged at the end. Beyond it no output is written.
+    #[arg(long, value_name = "N|P%", hide_short_help = true)]
+    pub(super) max_bad: Option<String>,
+    /// Threads [the number of cores]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub(super) threads: Option<String>,
+}
+
+/// Where results go.
+#[derive(Args, Clone)]
+pub(super) struct OutputFlags {
+    /// Write to this file, whole or not at all
+    ///
+    /// The file is replaced when all is done; .gz and .zst are compressed. Devices, FIFOs and >(...) are written as
+    /// rows come.
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Format of the output
+    ///
+    /// Otherwise by the extension of --output; a terminal gets a table and a pipe JSONL.
+    #[arg(short = 'O', long, value_name = "FORMAT")]
+    pub(super) output_format: Option<String>,
+}
+
+/// What people get to see.
+#[derive(Args, Clone)]
+pub(super) struct ReportFlags {
+    /// Write the summary here as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(super) summary: Option<PathBuf>,
+    /// Print nothing but errors
+    #[arg(short = 'q', long)]
+    pub(super) quiet: bool,
+    /// Print the summary even if nobody watches
+    ///
+    /// Otherwise it is printed when standard error is a terminal; elsewhere only what needs attention is.
+    #[arg(short = 'v', long)]
+    pub(super) verbose: bool,
+    /// These flags on one screen
+    #[arg(short = 'h')]
+    pub(super) short_help: bool,
+    /// All flags, with examples
+    #[arg(long = "help")]
+    pub(super) long_help: bool,
+}
