@@ -17,5 +17,6 @@ pub mod plan;
 pub mod report;
 pub mod run;
 pub mod schema;
+pub mod signals;
 pub mod time;
 pub mod window;

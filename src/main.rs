@@ -1,1 +1,33 @@
-fn main() {}
+//! parse -> plan -> run -> exit status; nothing else.
+
+use std::process::ExitCode;
+use windrow::cli::{self, Command, Environment};
+use windrow::error::Result;
+use windrow::plan::ReportPlan;
+use windrow::report::Reporter;
+use windrow::{output, run, signals};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let env = Environment::detect();
+    let mut reporter = Reporter::new(&ReportPlan::default(), env.stderr_is_terminal);
+    match carry_out(&env, &mut reporter) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            reporter.error(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn carry_out(env: &Environment, reporter: &mut Reporter) -> Result<()> {
+    match cli::parse(std::env::args_os(), env)? {
+        Command::Print(text) => output::print(&text),
+        Command::Window(plan) => {
+            *reporter = Reporter::new(&plan.report, env.stderr_is_terminal);
+            run::run(*plan, reporter, &signals::watch()?)
+        }
+    }
+}

@@ -66,6 +66,8 @@ pub struct InputPlan {
     pub time_format: TimeFormat,
     /// The zone of local times.
     pub zone: Zone,
+    /// Bytes read at a time; none: as fits the inputs. No result depends on it, which tests try.
+    pub chunk: Option<usize>,
 }
 
 /// How event times become watermarks (SPEC section 3).
@@ -137,6 +139,23 @@ pub enum Bound {
     Count(u64),
     /// This share of all records read, in percent.
     Percent(f64),
+}
+
+impl Plan {
+    /// Whether it groups by sessions.
+    pub fn is_session(&self) -> bool {
+        matches!(self.grouping, Grouping::Session { .. })
+    }
+}
+
+impl InputPath {
+    /// Its path; none for standard input.
+    pub fn path(&self) -> Option<&std::path::Path> {
+        match self {
+            InputPath::Stdin => None,
+            InputPath::File(path) => Some(path),
+        }
+    }
 }
 
 impl Bound {

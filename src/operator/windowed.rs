@@ -39,7 +39,7 @@ struct Pane {
 
 /// The windowed aggregation.
 pub struct Windowed {
-    windower: Box<dyn Windower>,
+    windower: Arc<dyn Windower>,
     range: Range,
     types: Vec<FieldType>,
     key_columns: Vec<usize>,
@@ -83,7 +83,7 @@ impl Windowed {
     /// An aggregation over `windower`'s windows of batches with columns of `types`, grouped by `keys` (output name
     /// and column).
     pub fn new(
-        windower: Box<dyn Windower>,
+        windower: Arc<dyn Windower>,
         range: Range,
         types: Vec<FieldType>,
         keys: Vec<(String, usize)>,

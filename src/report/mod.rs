@@ -119,6 +119,17 @@ pub struct Summary {
     pub first_bad: Option<String>,
     /// Columns that became another type on the way.
     pub widened: Vec<Widened>,
+    /// Fields the job uses that no sampled record has.
+    pub unseen: Vec<Unseen>,
+}
+
+/// A field that no sampled record has, though records need not have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unseen {
+    /// The field.
+    pub field: String,
+    /// A field with a similar name.
+    pub similar: Option<String>,
 }
 
 /// A column that became another type.

@@ -3,7 +3,7 @@
 //! Must not print: [`Reporter`](super::Reporter) does. One row per kind of trouble, each text pinned by a test.
 
 use super::human::{count, counted, flag_span, instant, span};
-use super::{Given, Summary, Widened};
+use super::{Given, Summary, Unseen, Widened};
 use crate::account::Jump;
 use crate::time::{Span, Ts};
 
@@ -75,6 +75,8 @@ pub enum Warning {
     },
     /// A column became another type.
     Widened(Widened),
+    /// A field that the job uses was in no record looked at.
+    Unseen(Unseen),
 }
 
 impl Summary {
@@ -88,6 +90,7 @@ impl Summary {
         all.extend(self.jump_warning(given));
         all.extend(self.partition_warnings(given));
         all.extend(self.widened.iter().cloned().map(Warning::Widened));
+        all.extend(self.unseen.iter().cloned().map(Warning::Unseen));
         all
     }
 
@@ -200,6 +203,9 @@ impl Warning {
             Warning::Widened(Widened { column, from, to, place }) => {
                 format!("{place}: column \"{column}\" was {from} and became {to}")
             }
+            Warning::Unseen(Unseen { field, .. }) => {
+                format!("none of the first records has a field \"{field}\"; where it is absent it is null")
+            }
         }
     }
 
@@ -229,6 +235,9 @@ impl Warning {
             Warning::Idle { .. } => Some("a greater --idle-after waits longer for them".into()),
             Warning::Widened(w) => {
                 Some(format!("--schema '{} {}' makes it so from the start", column_in_schema(w), w.to))
+            }
+            Warning::Unseen(Unseen { similar, .. }) => {
+                similar.as_ref().map(|similar| format!("did you mean \"{similar}\"?"))
             }
         }
     }

@@ -1,0 +1,224 @@
+//! Bytes of an input: files, standard input, pipes and devices, decompressed, cut at record ends.
+//!
+//! Must not know watermarks or operators. Files are read with plain reads into fresh buffers, not mapped: memory
+//! stays flat, and a file that is cut short while it is read is an end, not a crash.
+
+use crate::error::{Error, Result};
+use crate::format::TextDecoder;
+use crate::plan::InputPath;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A longer record is an error rather than a reason to fill the memory.
+const MAX_RECORD: usize = 256 << 20;
+
+/// How many bytes tell a compression, and are kept back until it is known.
+const MAGIC: usize = 4;
+
+/// An input that was opened.
+pub(super) struct Opened {
+    /// Its bytes as they stand in the file.
+    pub(super) file: File,
+    /// Whether it can be opened again and sought: a regular file.
+    pub(super) regular: bool,
+    /// Its size in bytes, of a regular file.
+    pub(super) size: u64,
+}
+
+/// Opens an input.
+pub(super) fn open(path: &InputPath) -> Result<Opened> {
+    let file = match path {
+        InputPath::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+        InputPath::File(path) => File::open(path),
+    };
+    let file = file.map_err(|e| open_error(path, &e))?;
+    let metadata = file.metadata().map_err(|e| open_error(path, &e))?;
+    if metadata.is_dir() {
+        return Err(Error::failed(format!("{}: is a folder", name(path))).hint("name the files in it: FOLDER/*.jsonl"));
+    }
+    Ok(Opened { file, regular: metadata.is_file(), size: if metadata.is_file() { metadata.len() } else { 0 } })
+}
+
+fn open_error(path: &InputPath, error: &io::Error) -> Error {
+    let failed = Error::io(name(path), error);
+    match error.kind() {
+        io::ErrorKind::NotFound => failed.hint("check the path; `-` is standard input"),
+        _ => failed,
+    }
+}
+
+/// An input's name for people: its path as given, or `-`.
+pub fn name(path: &InputPath) -> String {
+    match path {
+        InputPath::Stdin => "-".to_owned(),
+        InputPath::File(path) => path.display().to_string(),
+    }
+}
+
+/// Whether a path is a pipe, socket or device rather than a file.
+pub(super) fn is_stream(path: &InputPath) -> bool {
+    match path {
+        InputPath::Stdin => true,
+        InputPath::File(path) => path.metadata().is_ok_and(|m| {
+            let ty = m.file_type();
+            ty.is_fifo() || ty.is_char_device() || ty.is_socket()
+        }),
+    }
+}
+
+/// Counts the bytes that pass, for progress.
+pub(super) struct Counted {
+    file: File,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read(buf)?;
+        self.read.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+/// The decompressed bytes of an input.
+pub(super) struct Bytes {
+    source: Box<dyn Read + Send>,
+    /// Whether a read may wait for somebody to write.
+    stream: bool,
+}
+
+impl Bytes {
+    /// Wraps an open input, looking at its first bytes for a compression.
+    pub(super) fn new(opened: Opened, read: Arc<AtomicU64>) -> io::Result<Self> {
+        let stream = !opened.regular;
+        let mut counted = Counted { file: opened.file, read };
+        let mut magic = Vec::with_capacity(MAGIC);
+        counted.by_ref().take(MAGIC as u64).read_to_end(&mut magic)?;
+        let zipped = magic.starts_with(&[0x1f, 0x8b]);
+        let zstd = magic == [0x28, 0xb5, 0x2f, 0xfd];
+        let whole = io::Cursor::new(magic).chain(counted);
+        let source: Box<dyn Read + Send> = match (zipped, zstd) {
+            (true, _) => Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 17, whole))),
+            (_, true) => Box::new(zstd::stream::read::Decoder::new(whole)?),
+            _ => Box::new(whole),
+        };
+        Ok(Self { source, stream })
+    }
+
+    /// All that is still to come.
+    pub(super) fn into_read(self) -> impl Read {
+        self.source
+    }
+
+    /// Reads on until `buf` holds `size` bytes or the input ends; of a stream, what is there. True at the end.
+    pub(super) fn fill(&mut self, buf: &mut Vec<u8>, size: usize) -> io::Result<bool> {
+        let want = size.saturating_sub(buf.len()).max(1);
+        buf.reserve(want);
+        if !self.stream {
+            let n = self.source.by_ref().take(want as u64).read_to_end(buf)?;
+            return Ok(n < want);
+        }
+        let start = buf.len();
+        buf.resize(start + want.min(1 << 16), 0);
+        let n = loop {
+            match self.source.read(&mut buf[start..]) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                done => break done,
+            }
+        };
+        buf.truncate(start + *n.as_ref().unwrap_or(&0));
+        n.map(|n| n == 0)
+    }
+}
+
+/// Cuts an input's bytes into chunks of whole records.
+pub(super) struct Chunker {
+    bytes: Option<Bytes>,
+    decoder: Arc<dyn TextDecoder>,
+    /// Bytes read and not handed out: the beginning of a record.
+    carry: Vec<u8>,
+    ended: bool,
+    /// Decompressed bytes handed out since the start of the input, the preamble included.
+    offset: u64,
+}
+
+impl Chunker {
+    /// Goes on behind `head`, the bytes already read from the start of `bytes`.
+    pub(super) fn new(bytes: Bytes, decoder: Arc<dyn TextDecoder>, mut head: Vec<u8>, ended: bool) -> Self {
+        let preamble = decoder.preamble().min(head.len());
+        head.drain(..preamble);
+        Self { bytes: Some(bytes), decoder, carry: head, ended, offset: preamble as u64 }
+    }
+
+    /// Closes the file until it is wanted again.
+    pub(super) fn close(&mut self) {
+        self.bytes = None;
+        self.carry = Vec::new();
+        self.ended = false;
+    }
+
+    /// Whether the file is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.bytes.is_some()
+    }
+
+    /// Opens the file again and goes to where it was left: by seeking, or by reading again what was compressed.
+    pub(super) fn reopen(&mut self, path: &InputPath, read: Arc<AtomicU64>) -> Result<()> {
+        let failed = |e: io::Error| Error::io("cannot go on reading", &e);
+        let mut opened = open(path)?;
+        let mut magic = Vec::new();
+        opened.file.by_ref().take(MAGIC as u64).read_to_end(&mut magic).map_err(failed)?;
+        let compressed = magic.starts_with(&[0x1f, 0x8b]) || magic == [0x28, 0xb5, 0x2f, 0xfd];
+        let start = if compressed { 0 } else { self.offset };
+        opened.file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        if compressed {
+            let mut bytes = Bytes::new(opened, read).map_err(failed)?;
+            io::copy(&mut bytes.source.by_ref().take(self.offset), &mut io::sink()).map_err(failed)?;
+            self.bytes = Some(bytes);
+        } else {
+            self.bytes = Some(Bytes { source: Box::new(Counted { file: opened.file, read }), stream: false });
+        }
+        Ok(())
+    }
+
+    /// The next chunk of about `size` bytes, or none at the end.
+    pub(super) fn next(&mut self, size: usize) -> Result<Option<Vec<u8>>> {
+        let mut buf = std::mem::take(&mut self.carry);
+        let mut target = size;
+        loop {
+            if !self.ended && buf.len() < target {
+                let Some(bytes) = &mut self.bytes else { return Ok(None) };
+                self.ended = bytes.fill(&mut buf, target).map_err(|e| read_error(&e))?;
+            }
+            let whole = self.decoder.frame(&buf, self.ended);
+            if whole > 0 {
+                self.carry = buf[whole..].to_vec();
+                buf.truncate(whole);
+                self.offset += whole as u64;
+                return Ok(Some(buf));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            if buf.len() > MAX_RECORD {
+                return Err(Error::failed(format!("a record is longer than {} MB", MAX_RECORD >> 20))
+                    .hint("is this the right format? -i names it"));
+            }
+            target = size.max(buf.len() * 2);
+        }
+    }
+}
+
+/// What went wrong while reading, for people.
+pub(super) fn read_error(error: &io::Error) -> Error {
+    let what = match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => format!("the compressed data is damaged: {error}"),
+        _ => crate::error::io_reason(error),
+    };
+    Error::failed(what)
+}

@@ -1,0 +1,523 @@
+//! Several inputs as one sequence: the next record comes from the unfinished input with the smallest progress.
+//!
+//! Progress is the greatest event time an input has delivered, so ten hosts' logs of one day and ten days' rotated
+//! logs both come out with every input about equally far. The order depends on the records alone: an input's turn is
+//! decided record by record, and chunks only decide how much is copied at once. Consecutive records of one input are
+//! handed on without a copy; short runs of several are gathered into one batch.
+
+use super::pool::{Chunk, Piece, Pool};
+use crate::clock::Greatest;
+use crate::error::{Error, Result};
+use crate::event::{Position, Positions, Raw, Times};
+use crate::format::{BadRecord, Rows};
+use crate::schema::{FieldType, Layout};
+use crate::time::Ts;
+use arrow::array::{ArrayRef, AsArray, RecordBatch};
+use arrow::compute::{cast, interleave};
+use arrow::datatypes::{DataType, Field, Schema, TimestampMicrosecondType};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+/// Short runs are gathered up to this many rows.
+const BLOCK: usize = 8_192;
+
+/// A run at least this long is handed on by itself, without a copy.
+const LONG_RUN: usize = 1_024;
+
+/// What comes next of all inputs.
+pub enum Item {
+    /// Rows, in merge order.
+    Rows(Merged),
+    /// A record that could not become a row.
+    Bad(BadItem),
+    /// Records that were not read because they cannot matter (see [`Piece`]'s skipping): input and number.
+    Skipped(usize, u64),
+    /// The columns of the rows to come have these types.
+    Types(Vec<FieldType>),
+    /// An input has ended.
+    Finished(usize),
+}
+
+/// Rows of one or several inputs.
+pub struct Merged {
+    /// The job's columns.
+    pub rows: RecordBatch,
+    /// The event times.
+    pub times: Times,
+    /// Each row's place among all records.
+    pub positions: Positions,
+    /// Which inputs' records stand where.
+    runs: Vec<Run>,
+}
+
+/// Consecutive rows of one decoded batch.
+struct Run {
+    input: usize,
+    source: Arc<Source>,
+    start: usize,
+    len: usize,
+}
+
+/// A decoded batch and where it came from.
+struct Source {
+    rows: Rows,
+    first_record: u64,
+    first_line: u64,
+}
+
+/// A bad record, whole.
+pub struct BadItem {
+    /// Its input's index.
+    pub input: usize,
+    /// Its line in the input (from 1; of a columnar format: its row).
+    pub line: u64,
+    /// What is wrong with it.
+    pub message: String,
+    /// As it stood.
+    pub raw: RawRecord,
+}
+
+/// One record as it stood in its input.
+#[derive(Clone, Debug)]
+pub enum RawRecord {
+    /// Its bytes, without the line end.
+    Text(Vec<u8>),
+    /// Its whole row.
+    Row(RecordBatch),
+    /// Not kept.
+    None,
+}
+
+/// Where a row came from.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// Its input's index.
+    pub input: usize,
+    /// Its line in the input (from 1; of a columnar format: its row).
+    pub line: u64,
+    /// As it stood.
+    pub raw: RawRecord,
+}
+
+/// A lane's batch at hand and how far it was taken.
+struct Head {
+    source: Arc<Source>,
+    row: usize,
+    bad: usize,
+}
+
+struct LaneState {
+    /// The layout behind the piece at hand.
+    layout: Arc<Layout>,
+    /// The layout before it.
+    decoded_with: Arc<Layout>,
+    head: Option<Head>,
+    /// Batches of the piece at hand behind the head.
+    batches: VecDeque<Rows>,
+    /// What the piece at hand was decoded from, to decode it again when the types change.
+    chunk: Option<Chunk>,
+    /// Records and lines of this input before the piece at hand.
+    records: u64,
+    lines: u64,
+    /// Records and lines of the piece at hand.
+    piece_records: u64,
+    piece_lines: u64,
+    greatest: Greatest,
+}
+
+/// All inputs, merged.
+pub struct Merge {
+    pool: Pool,
+    lanes: Vec<LaneState>,
+    types: Vec<FieldType>,
+    time: usize,
+    concat: bool,
+    /// Unfinished inputs by progress, then order on the command line.
+    turns: BinaryHeap<Reverse<(Ts, usize)>>,
+    /// What was found while a block was being gathered.
+    next: VecDeque<Item>,
+}
+
+/// What stopped a lane's turn.
+enum Stop {
+    /// Another input is behind it now, or the block is full.
+    Turn,
+    /// Something must be told before the next row.
+    Told,
+    /// It has ended.
+    Ended,
+}
+
+impl Merge {
+    /// Merges the pool's lanes, whose layouts agree on the types. `first_lines[i]`: lines of input i before its first
+    /// record. `outliers` greatest times do not count as progress. `concat`: one input after the other instead.
+    pub(super) fn new(
+        pool: Pool,
+        layouts: Vec<Arc<Layout>>,
+        first_lines: &[u64],
+        outliers: usize,
+        concat: bool,
+    ) -> Self {
+        let types = layouts[0].types();
+        let time = layouts[0].time;
+        let lane = |(layout, &lines): (Arc<Layout>, &u64)| LaneState {
+            decoded_with: Arc::clone(&layout),
+            layout,
+            head: None,
+            batches: VecDeque::new(),
+            chunk: None,
+            records: 0,
+            lines,
+            piece_records: 0,
+            piece_lines: 0,
+            greatest: Greatest::new(outliers),
+        };
+        let turns = (0..layouts.len()).map(|i| Reverse((Ts::MIN, i))).collect();
+        let lanes = layouts.into_iter().zip(first_lines).map(lane).collect();
+        Self { pool, lanes, types, time, concat, turns, next: VecDeque::new() }
+    }
+
+    /// The next item, or none when all inputs have ended.
+    pub fn next_item(&mut self) -> Result<Option<Item>> {
+        if let Some(item) = self.next.pop_front() {
+            return Ok(Some(item));
+        }
+        let mut block: Vec<Run> = Vec::new();
+        let mut rows = 0;
+        while let Some(Reverse((_, lane))) = self.turns.pop() {
+            let (run, stop) = self.turn(lane, BLOCK - rows)?;
+            let long = run.as_ref().is_some_and(|run| run.len >= LONG_RUN);
+            if let Some(run) = run {
+                rows += run.len;
+                block.push(run);
+            }
+            if matches!(stop, Stop::Ended) {
+                self.next.push_back(Item::Finished(lane));
+            } else {
+                let progress = if self.concat { Ts::MIN } else { self.lanes[lane].greatest.get() };
+                self.turns.push(Reverse((progress, lane)));
+            }
+            if !self.next.is_empty() || long || rows >= BLOCK {
+                break;
+            }
+        }
+        if !block.is_empty() {
+            let merged = Item::Rows(self.gather(block)?);
+            return Ok(Some(merged));
+        }
+        Ok(self.next.pop_front())
+    }
+
+    /// Takes rows of a lane until another input is behind it, at most about `most` of them if there are others.
+    fn turn(&mut self, lane: usize, most: usize) -> Result<(Option<Run>, Stop)> {
+        if !self.ensure_head(lane)? {
+            return Ok((None, Stop::Ended));
+        }
+        if !self.next.is_empty() || self.tell(lane)? {
+            return Ok((None, Stop::Told));
+        }
+        let limit = self.turns.peek().map(|turn| turn.0).filter(|_| !self.concat);
+        let state = &mut self.lanes[lane];
+        let Some(head) = &mut state.head else { return Ok((None, Stop::Turn)) };
+        let start = head.row;
+        let until = head.source.rows.bad.get(head.bad).map_or(head.source.rows.times.len(), |bad| bad.before_row);
+        match limit {
+            None => head.row = until,
+            Some(limit) => {
+                while head.row < until && head.row - start < most.max(1) {
+                    state.greatest.observe(head.source.rows.times.get(head.row));
+                    head.row += 1;
+                    if (state.greatest.get(), lane) > limit {
+                        break;
+                    }
+                }
+            }
+        }
+        let run = Run { input: lane, source: Arc::clone(&head.source), start, len: head.row - start };
+        Ok(((run.len > 0).then_some(run), Stop::Turn))
+    }
+
+    /// Makes sure that a lane has a record at hand: false when it has ended.
+    fn ensure_head(&mut self, lane: usize) -> Result<bool> {
+        loop {
+            let state = &mut self.lanes[lane];
+            if state.head.as_ref().is_some_and(|head| !head.is_spent()) {
+                return Ok(true);
+            }
+            if let Some(rows) = state.batches.pop_front() {
+                state.set_head(rows);
+                continue;
+            }
+            state.leave_piece();
+            let layout = Arc::clone(&state.layout);
+            let Some(piece) = self.pool.take(lane, &layout)? else { return Ok(false) };
+            self.lanes[lane].decoded_with = layout;
+            self.enter_piece(lane, piece);
+        }
+    }
+
+    fn enter_piece(&mut self, lane: usize, piece: Piece) {
+        let state = &mut self.lanes[lane];
+        state.piece_records = piece.decoded.records;
+        state.piece_lines = piece.decoded.lines;
+        let told: u64 = piece.decoded.batches.iter().map(|b| (b.times.len() + b.bad.len()) as u64).sum();
+        if told == 0 && piece.decoded.records > 0 {
+            self.next.push_back(Item::Skipped(lane, piece.decoded.records));
+        }
+        state.batches = piece.decoded.batches.into();
+        state.chunk = Some(piece.chunk);
+        if let Some(layout) = piece.decoded.layout {
+            state.layout = Arc::clone(&layout);
+            self.pool.set_layout(lane, layout);
+        }
+    }
+
+    /// Queues what must be told before the lane's next row: other types, a bad record. Whether there was something.
+    fn tell(&mut self, lane: usize) -> Result<bool> {
+        self.agree_on_types(lane)?;
+        let state = &mut self.lanes[lane];
+        let chunk = state.chunk.as_ref();
+        if let Some(head) = &mut state.head
+            && let Some(bad) = head.source.rows.bad.get(head.bad).filter(|bad| bad.before_row <= head.row)
+        {
+            let item = head.source.bad_item(lane, bad, chunk);
+            head.bad += 1;
+            self.next.push_back(Item::Bad(item));
+        }
+        Ok(!self.next.is_empty())
+    }
+
+    /// A lane's turn has come: either its batch has wider types, which all take over, or it is decoded again with
+    /// those that others have made wider since.
+    fn agree_on_types(&mut self, lane: usize) -> Result<()> {
+        let Some(head) = &self.lanes[lane].head else { return Ok(()) };
+        let found = self.types_of(&head.source.rows.columns);
+        if found == self.types {
+            return Ok(());
+        }
+        let wider: Vec<FieldType> = self.types.iter().zip(&found).map(|(a, b)| a.unify(*b)).collect();
+        if wider != self.types {
+            self.types = wider.clone();
+            self.next.push_back(Item::Types(wider));
+            (0..self.lanes.len()).for_each(|i| self.widen_lane(i));
+        }
+        if found != self.types { self.decode_again(lane) } else { Ok(()) }
+    }
+
+    /// The types of a batch, in the job's words: a dictionary of text is text.
+    fn types_of(&self, batch: &RecordBatch) -> Vec<FieldType> {
+        let fields = batch.schema();
+        let each = fields.fields().iter().enumerate();
+        each.map(|(i, field)| match field.data_type() {
+            _ if i == self.time => self.types[i],
+            DataType::Int64 => FieldType::Int,
+            DataType::Float64 => FieldType::Double,
+            DataType::Boolean => FieldType::Bool,
+            DataType::Decimal128(precision, scale) => FieldType::Decimal { precision: *precision, scale: *scale },
+            DataType::Timestamp(..) => FieldType::Time,
+            _ => FieldType::Text,
+        })
+        .collect()
+    }
+
+    fn widen_lane(&mut self, lane: usize) {
+        let state = &mut self.lanes[lane];
+        let layout = with_types(&state.layout, &self.types);
+        if layout.types() != state.layout.types() {
+            state.layout = Arc::new(layout);
+            self.pool.set_layout(lane, Arc::clone(&state.layout));
+        }
+    }
+
+    /// Decodes the piece at hand again and goes to where it was.
+    fn decode_again(&mut self, lane: usize) -> Result<()> {
+        let state = &self.lanes[lane];
+        let (Some(chunk), Some(head)) = (&state.chunk, &state.head) else { return Ok(()) };
+        let record = head.record();
+        let layout = with_types(&state.decoded_with, &self.types);
+        let decoded = self.pool.decode(lane, chunk, &layout)?;
+        let state = &mut self.lanes[lane];
+        state.batches = decoded.batches.into();
+        state.head = None;
+        while let Some(rows) = state.batches.pop_front() {
+            state.set_head(rows);
+            if let Some(head) = &mut state.head {
+                head.skip_to(record);
+                if !head.is_spent() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One batch of runs: a slice of one, or the rows of several put side by side.
+    fn gather(&self, runs: Vec<Run>) -> Result<Merged> {
+        if let [run] = runs.as_slice() {
+            let rows = run.source.rows.columns.slice(run.start, run.len);
+            let times = run.source.rows.times.slice(run.start, run.len);
+            let positions = run.positions();
+            return Ok(Merged { rows, times, positions, runs });
+        }
+        let rows = self.interleaved(&runs)?;
+        let times = Times::new(rows.column(self.time).as_primitive::<TimestampMicrosecondType>().values().clone());
+        let each = runs.iter().flat_map(|run| (0..run.len).map(|i| run.position(i)));
+        let positions = Positions::Each(each.collect());
+        Ok(Merged { rows, times, positions, runs })
+    }
+
+    fn interleaved(&self, runs: &[Run]) -> Result<RecordBatch> {
+        let mut sources: Vec<&Arc<Source>> = Vec::new();
+        let mut indices = Vec::new();
+        let mut at_of: Vec<(usize, usize)> = Vec::new();
+        for run in runs {
+            let pointer = Arc::as_ptr(&run.source).addr();
+            let at = match at_of.iter().find(|(known, _)| *known == pointer) {
+                Some((_, at)) => *at,
+                None => {
+                    sources.push(&run.source);
+                    at_of.push((pointer, sources.len() - 1));
+                    sources.len() - 1
+                }
+            };
+            indices.extend((run.start..run.start + run.len).map(|row| (at, row)));
+        }
+        let put = |e: arrow::error::ArrowError| Error::failed(format!("cannot merge rows of several inputs: {e}"));
+        let columns = (0..self.types.len()).map(|i| {
+            let parts: Vec<ArrayRef> = sources.iter().map(|source| plain(source.rows.columns.column(i))).collect();
+            let parts: Vec<&dyn arrow::array::Array> = parts.iter().map(|part| part.as_ref()).collect();
+            interleave(&parts, &indices)
+        });
+        let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>().map_err(put)?;
+        let names = sources[0].rows.columns.schema();
+        let fields = names.fields().iter().zip(&columns);
+        let fields = fields.map(|(f, c)| Field::new(f.name(), c.data_type().clone(), f.is_nullable()));
+        RecordBatch::try_new(Arc::new(Schema::new(fields.collect::<Vec<_>>())), columns).map_err(put)
+    }
+}
+
+/// A layout whose columns are at least as wide as `types`.
+fn with_types(layout: &Layout, types: &[FieldType]) -> Layout {
+    let mut layout = layout.clone();
+    layout.columns.iter_mut().zip(types).for_each(|(column, ty)| column.ty = column.ty.unify(*ty));
+    layout
+}
+
+/// A column without its dictionary: parts of several inputs have to be of one type.
+fn plain(column: &ArrayRef) -> ArrayRef {
+    match column.data_type() {
+        DataType::Dictionary(_, values) => cast(column, values).unwrap_or_else(|_| Arc::clone(column)),
+        _ => Arc::clone(column),
+    }
+}
+
+impl LaneState {
+    fn set_head(&mut self, rows: Rows) {
+        let source = Source { rows, first_record: self.records, first_line: self.lines };
+        self.head = Some(Head { source: Arc::new(source), row: 0, bad: 0 });
+    }
+
+    fn leave_piece(&mut self) {
+        self.head = None;
+        self.chunk = None;
+        self.records += std::mem::take(&mut self.piece_records);
+        self.lines += std::mem::take(&mut self.piece_lines);
+    }
+}
+
+impl Head {
+    fn is_spent(&self) -> bool {
+        self.row == self.source.rows.times.len() && self.bad == self.source.rows.bad.len()
+    }
+
+    /// The number, within the piece, of the next record that is a row or bad.
+    fn record(&self) -> u32 {
+        let rows = &self.source.rows;
+        let row = (self.row < rows.times.len()).then(|| record_of(rows, self.row));
+        let bad = rows.bad.get(self.bad).map(|bad| bad.record);
+        row.into_iter().chain(bad).min().unwrap_or(u32::MAX)
+    }
+
+    fn skip_to(&mut self, record: u32) {
+        let rows = &self.source.rows;
+        while self.row < rows.times.len() && record_of(rows, self.row) < record {
+            self.row += 1;
+        }
+        self.bad = rows.bad.iter().take_while(|bad| bad.record < record).count();
+    }
+}
+
+/// The number of a row's record within its piece.
+fn record_of(rows: &Rows, row: usize) -> u32 {
+    match &rows.records {
+        Some(records) => records[row],
+        None => rows.first + row as u32,
+    }
+}
+
+impl Run {
+    fn position(&self, row: usize) -> Position {
+        let record = record_of(&self.source.rows, self.start + row);
+        Position::new(self.input, self.source.first_record + u64::from(record))
+    }
+
+    fn positions(&self) -> Positions {
+        match self.source.rows.records {
+            None => Positions::Run(self.position(0)),
+            Some(_) => Positions::Each((0..self.len).map(|row| self.position(row)).collect()),
+        }
+    }
+}
+
+impl Source {
+    fn bad_item(&self, input: usize, bad: &BadRecord, chunk: Option<&Chunk>) -> BadItem {
+        let raw = match (chunk, &bad.row) {
+            (_, Some(row)) => RawRecord::Row(row.clone()),
+            (Some(Chunk::Text(bytes)), None) => RawRecord::Text(bytes[bad.bytes.clone()].to_vec()),
+            _ => RawRecord::None,
+        };
+        BadItem { input, line: self.first_line + bad.line + 1, message: bad.message.clone(), raw }
+    }
+
+    fn origin(&self, input: usize, row: usize) -> Origin {
+        match &self.rows.raw {
+            Raw::Text(chunk, spans) => {
+                let (start, end) = spans[row];
+                let before = memchr::memchr_iter(b'\n', &chunk[..start as usize]).count() as u64;
+                let raw = RawRecord::Text(chunk[start as usize..end as usize].to_vec());
+                Origin { input, line: self.first_line + before + 1, raw }
+            }
+            Raw::Rows(rows) => {
+                let line = self.first_record + u64::from(record_of(&self.rows, row)) + 1;
+                Origin { input, line, raw: RawRecord::Row(rows.slice(row, 1)) }
+            }
+            Raw::None => Origin { input, line: 0, raw: RawRecord::None },
+        }
+    }
+}
+
+impl Merged {
+    /// Whether all rows are of one input, and which.
+    pub fn only_input(&self) -> Option<usize> {
+        let first = self.runs.first()?.input;
+        self.runs.iter().all(|run| run.input == first).then_some(first)
+    }
+
+    /// The input of each row.
+    pub fn inputs(&self) -> Vec<u32> {
+        self.runs.iter().flat_map(|run| std::iter::repeat_n(run.input as u32, run.len)).collect()
+    }
+
+    /// Where a row came from.
+    pub fn origin(&self, row: usize) -> Option<Origin> {
+        let mut before = 0;
+        for run in &self.runs {
+            if row < before + run.len {
+                return Some(run.source.origin(run.input, run.start + row - before));
+            }
+            before += run.len;
+        }
+        None
+    }
+}

@@ -1,0 +1,429 @@
+//! Chunks of many inputs read and decoded by several threads, each input's handed over in its order.
+//!
+//! A *lane* is one input. Whoever is free takes the next lane that wants a chunk, reads it under that lane's turn and
+//! decodes it outside; results wait by number. The thread that merges helps in the same way instead of waiting, so
+//! `-j 1` is the same code without threads and `-j 2` keeps both busy whichever stage is the slower. Pipes have a
+//! thread each that reads them, since such a read may wait for ever.
+//!
+//! Decoding is speculative: a chunk is decoded with the layout known when it was read. If an earlier chunk turns out
+//! to change the layout, the merging thread decodes the later one again (see [`Pool::take`]).
+
+use super::bytes::Chunker;
+use super::columns::{ColumnChunk, ColumnReader};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::{Decoded, TextDecoder};
+use crate::plan::InputPath;
+use crate::schema::Layout;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Regular files open at a time; further ones are closed and opened again where they were left.
+pub(super) const MAX_OPEN: usize = 64;
+
+/// How often a waiting thread looks whether it was told to stop.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How one input is read on.
+pub(super) enum Reader {
+    /// Records framed in bytes.
+    Text(Chunker),
+    /// Columns with a directory.
+    Columns(ColumnReader),
+}
+
+/// What a read gives: enough to decode it, and decode it again.
+#[derive(Clone)]
+pub(super) enum Chunk {
+    Text(Arc<Vec<u8>>),
+    Columns(ColumnChunk),
+}
+
+/// How a lane's chunks become rows.
+#[derive(Clone)]
+pub(super) enum Decoding {
+    Text(Arc<dyn TextDecoder>),
+    Columns(Arc<super::columns::Columns>),
+}
+
+impl Decoding {
+    pub(super) fn decode(&self, chunk: &Chunk, layout: &Layout) -> Result<Decoded> {
+        match (self, chunk) {
+            (Decoding::Text(decoder), Chunk::Text(bytes)) => Ok(decoder.decode(Arc::clone(bytes), layout)),
+            (Decoding::Columns(columns), Chunk::Columns(chunk)) => columns.decode(chunk, layout),
+            _ => Err(Error::failed("a chunk of one format met the decoder of another")),
+        }
+    }
+}
+
+/// A lane as it enters the pool.
+pub(super) struct Lane {
+    pub(super) path: InputPath,
+    pub(super) reader: Reader,
+    pub(super) decoding: Decoding,
+    pub(super) layout: Arc<Layout>,
+    /// A pipe or device: read by a thread of its own.
+    pub(super) stream: bool,
+}
+
+/// A decoded chunk of one lane, in its turn.
+pub(super) struct Piece {
+    pub(super) chunk: Chunk,
+    pub(super) decoded: Decoded,
+}
+
+/// What everybody may look at while the run goes on.
+#[derive(Debug, Default)]
+pub struct Traffic {
+    /// Bytes read so far, before decompression.
+    pub read: Arc<AtomicU64>,
+    /// The number of the signal that asked the run to stop; 0 while none has.
+    pub stop: Arc<AtomicUsize>,
+}
+
+struct LaneState {
+    path: InputPath,
+    reader: Option<Reader>,
+    decoding: Decoding,
+    layout: Arc<Layout>,
+    stream: bool,
+    /// Chunks that may be read beyond those in flight.
+    want: usize,
+    queued: bool,
+    /// Chunks that may be in flight.
+    depth: usize,
+    next_read: u64,
+    next_take: u64,
+    ended: bool,
+    last_used: u64,
+    results: BTreeMap<u64, Result<(Chunk, Arc<Layout>, Decoded)>>,
+}
+
+enum Task {
+    Read(usize),
+    Decode { lane: usize, number: u64, chunk: Chunk },
+}
+
+struct State {
+    lanes: Vec<LaneState>,
+    tasks: VecDeque<Task>,
+    closing: bool,
+    clock: u64,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// Something to do, or to take.
+    news: Condvar,
+    chunk_size: usize,
+    read: Arc<AtomicU64>,
+    failed: AtomicBool,
+}
+
+/// The lanes and the threads that serve them.
+pub struct Pool {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    stop: Arc<AtomicUsize>,
+    depth: usize,
+}
+
+impl Pool {
+    /// Lanes served by `threads` threads, the caller's among them.
+    pub(super) fn new(lanes: Vec<Lane>, threads: usize, chunk_size: usize, traffic: &Traffic) -> Self {
+        let streams: Vec<usize> = (0..lanes.len()).filter(|&i| lanes[i].stream).collect();
+        let depth = if lanes.len() <= 4 { threads + 2 } else { 2 };
+        let state = State {
+            lanes: lanes.into_iter().map(LaneState::new).collect(),
+            tasks: VecDeque::new(),
+            closing: false,
+            clock: 0,
+        };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            news: Condvar::new(),
+            chunk_size,
+            read: Arc::clone(&traffic.read),
+            failed: AtomicBool::new(false),
+        });
+        let mut handles = Vec::new();
+        for _ in 1..threads {
+            let shared = Arc::clone(&shared);
+            handles.push(std::thread::spawn(move || shared.serve()));
+        }
+        for lane in streams {
+            let shared = Arc::clone(&shared);
+            // Never joined: it may wait in a read for ever.
+            std::thread::spawn(move || shared.serve_stream(lane));
+        }
+        Self { shared, threads: handles, stop: Arc::clone(&traffic.stop), depth }
+    }
+
+    /// The next piece of a lane in its order, or none at its end. `layout` is the lane's layout as of now; a piece
+    /// that was decoded with another is decoded again. Helps with whatever there is to do meanwhile.
+    pub(super) fn take(&mut self, lane: usize, layout: &Arc<Layout>) -> Result<Option<Piece>> {
+        let found = self.wait_for(lane)?;
+        let Some(result) = found else { return Ok(None) };
+        let (chunk, used, decoded) = result?;
+        if Arc::ptr_eq(&used, layout) {
+            return Ok(Some(Piece { chunk, decoded }));
+        }
+        let decoded = self.decode(lane, &chunk, layout)?;
+        Ok(Some(Piece { chunk, decoded }))
+    }
+
+    /// Decodes a chunk of a lane again.
+    pub(super) fn decode(&self, lane: usize, chunk: &Chunk, layout: &Layout) -> Result<Decoded> {
+        let decoding = self.shared.lock().lanes[lane].decoding.clone();
+        decoding.decode(chunk, layout)
+    }
+
+    /// Chunks of this lane that are read from now on are decoded with this layout.
+    pub(super) fn set_layout(&self, lane: usize, layout: Arc<Layout>) {
+        self.shared.lock().lanes[lane].layout = layout;
+    }
+
+    #[expect(clippy::type_complexity, reason = "the inside of one lane's queue, unwrapped at once by the only caller")]
+    fn wait_for(&mut self, lane: usize) -> Result<Option<Result<(Chunk, Arc<Layout>, Decoded)>>> {
+        let shared = Arc::clone(&self.shared);
+        let mut state = shared.lock();
+        loop {
+            let signal = self.stop.load(Ordering::Relaxed);
+            if signal != 0 {
+                return Err(Error::new(ErrorKind::Interrupted(signal as i32), "interrupted"));
+            }
+            if shared.failed.load(Ordering::Relaxed) {
+                return Err(Error::failed("a thread ended unexpectedly").hint("this is a bug in windrow: please report it"));
+            }
+            if let Some(found) = state.lanes[lane].take_result() {
+                state.lanes[lane].depth = self.depth;
+                shared.demand(&mut state, lane);
+                return Ok(Some(found));
+            }
+            if state.lanes[lane].is_done() {
+                return Ok(None);
+            }
+            shared.demand(&mut state, lane);
+            state = match state.tasks.pop_front() {
+                Some(task) => {
+                    drop(state);
+                    shared.work(task);
+                    shared.lock()
+                }
+                None => shared.news.wait_timeout(state, PATIENCE).map_or_else(|e| e.into_inner().0, |(s, _)| s),
+            };
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.lock().closing = true;
+        self.shared.news.notify_all();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so through `failed`.
+            drop(thread.join());
+        }
+    }
+}
+
+impl LaneState {
+    fn new(lane: Lane) -> Self {
+        Self {
+            path: lane.path,
+            reader: Some(lane.reader),
+            decoding: lane.decoding,
+            layout: lane.layout,
+            stream: lane.stream,
+            want: 0,
+            queued: false,
+            depth: 1,
+            next_read: 0,
+            next_take: 0,
+            ended: false,
+            last_used: 0,
+            results: BTreeMap::new(),
+        }
+    }
+
+    fn take_result(&mut self) -> Option<Result<(Chunk, Arc<Layout>, Decoded)>> {
+        let result = self.results.remove(&self.next_take)?;
+        self.next_take += 1;
+        Some(result)
+    }
+
+    fn is_done(&self) -> bool {
+        self.ended && self.next_take == self.next_read
+    }
+
+    fn in_flight(&self) -> usize {
+        (self.next_read - self.next_take) as usize
+    }
+}
+
+impl Reader {
+    fn is_open(&self) -> bool {
+        match self {
+            Reader::Text(chunker) => chunker.is_open(),
+            Reader::Columns(_) => true,
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere is reported through `failed`; the state itself is consistent between any two statements.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a lane be read as far ahead as its depth allows.
+    fn demand(&self, state: &mut State, lane: usize) {
+        let state_lane = &mut state.lanes[lane];
+        state_lane.want = state_lane.depth.saturating_sub(state_lane.in_flight());
+        let idle = state_lane.reader.is_some() && !state_lane.queued && !state_lane.ended;
+        if idle && state_lane.want > 0 {
+            state_lane.queued = true;
+            if !state_lane.stream {
+                state.tasks.push_back(Task::Read(lane));
+            }
+            self.news.notify_all();
+        }
+    }
+
+    /// A worker's life.
+    fn serve(&self) {
+        let _guard = FailGuard(&self.failed, &self.news);
+        let mut state = self.lock();
+        while !state.closing {
+            state = match state.tasks.pop_front() {
+                Some(task) => {
+                    drop(state);
+                    self.work(task);
+                    self.lock()
+                }
+                None => self.news.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Reads one pipe for as long as it is wanted.
+    fn serve_stream(&self, lane: usize) {
+        let _guard = FailGuard(&self.failed, &self.news);
+        let mut state = self.lock();
+        while !state.closing && !state.lanes[lane].ended {
+            if !state.lanes[lane].queued {
+                state = self.news.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            drop(state);
+            let read = self.read(lane);
+            state = self.lock();
+            if let Some((number, chunk)) = read {
+                state.tasks.push_back(Task::Decode { lane, number, chunk });
+                self.news.notify_all();
+            }
+        }
+    }
+
+    fn work(&self, task: Task) {
+        let (lane, number, chunk) = match task {
+            Task::Decode { lane, number, chunk } => (lane, number, chunk),
+            Task::Read(lane) => match self.read(lane) {
+                Some((number, chunk)) => (lane, number, chunk),
+                None => return,
+            },
+        };
+        let (decoding, layout) = {
+            let state = self.lock();
+            (state.lanes[lane].decoding.clone(), Arc::clone(&state.lanes[lane].layout))
+        };
+        let decoded = decoding.decode(&chunk, &layout).map(|decoded| (chunk, layout, decoded));
+        self.lock().lanes[lane].results.insert(number, decoded);
+        self.news.notify_all();
+    }
+
+    /// Reads a lane's next chunk and gives it its number. None at the end, or when reading failed (which is a result
+    /// of its own).
+    fn read(&self, lane: usize) -> Option<(u64, Chunk)> {
+        let (mut reader, path) = self.borrow_reader(lane)?;
+        let read = self.next_chunk(&mut reader, &path);
+        let mut state = self.lock();
+        let ended = !matches!(read, Ok(Some(_)));
+        if let (true, Reader::Text(chunker)) = (ended, &mut reader) {
+            chunker.close();
+        }
+        let number = state.lanes[lane].next_read;
+        state.lanes[lane].reader = Some(reader);
+        state.lanes[lane].queued = false;
+        state.lanes[lane].ended = ended;
+        self.close_one(&mut state, lane);
+        match read {
+            Ok(Some(chunk)) => {
+                state.lanes[lane].next_read += 1;
+                self.demand(&mut state, lane);
+                Some((number, chunk))
+            }
+            Ok(None) => {
+                self.news.notify_all();
+                None
+            }
+            Err(error) => {
+                state.lanes[lane].next_read += 1;
+                state.lanes[lane].results.insert(number, Err(error));
+                self.news.notify_all();
+                None
+            }
+        }
+    }
+
+    fn borrow_reader(&self, lane: usize) -> Option<(Reader, InputPath)> {
+        let mut state = self.lock();
+        state.clock += 1;
+        let now = state.clock;
+        state.lanes[lane].last_used = now;
+        let reader = state.lanes[lane].reader.take()?;
+        Some((reader, state.lanes[lane].path.clone()))
+    }
+
+    fn next_chunk(&self, reader: &mut Reader, path: &InputPath) -> Result<Option<Chunk>> {
+        match reader {
+            Reader::Text(chunker) => {
+                if !chunker.is_open() {
+                    chunker.reopen(path, Arc::clone(&self.read))?;
+                }
+                Ok(chunker.next(self.chunk_size)?.map(|bytes| Chunk::Text(Arc::new(bytes))))
+            }
+            Reader::Columns(columns) => Ok(columns.next()?.map(Chunk::Columns)),
+        }
+    }
+
+    /// Closes the file that was used longest ago when too many are open.
+    fn close_one(&self, state: &mut State, but: usize) {
+        if state.lanes.len() <= MAX_OPEN {
+            return;
+        }
+        let open = |lane: &LaneState| !lane.stream && lane.reader.as_ref().is_some_and(Reader::is_open);
+        let candidates = state.lanes.iter().enumerate().filter(|(i, lane)| *i != but && open(lane));
+        let all: Vec<(u64, usize)> = candidates.map(|(i, lane)| (lane.last_used, i)).collect();
+        if all.len() >= MAX_OPEN
+            && let Some(&(_, oldest)) = all.iter().min()
+            && let Some(Reader::Text(chunker)) = &mut state.lanes[oldest].reader
+        {
+            chunker.close();
+        }
+    }
+}
+
+/// Tells the merging thread when a worker ends by a panic, so that it does not wait for ever.
+struct FailGuard<'a>(&'a AtomicBool, &'a Condvar);
+
+impl Drop for FailGuard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+            self.1.notify_all();
+        }
+    }
+}

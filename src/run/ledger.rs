@@ -1,0 +1,185 @@
+//! The account of a run as it goes on: what the loop itself counts, and the summary made of it at the end.
+//!
+//! Must not know where rows go.
+
+use crate::account::{Ledger, StateSize};
+use crate::bind;
+use crate::clock::Clock;
+use crate::event::{Times, Watermark};
+use crate::input::{BadItem, Merged, Prepared};
+use crate::keys;
+use crate::operator::Tally;
+use crate::plan::Plan;
+use crate::report::{InputSummary, Summary, Widened};
+use crate::schema::{Column, FieldType};
+use crate::time::{Ts, Unit};
+
+/// What the loop counts.
+pub(super) struct Account {
+    inputs: Vec<Input>,
+    widened: Vec<Widened>,
+    peak: StateSize,
+    open: u64,
+    watermark: Option<Ts>,
+    held_by: Option<usize>,
+    bounded: bool,
+    /// The record read last, for messages.
+    last: String,
+}
+
+struct Input {
+    name: String,
+    format: &'static str,
+    size: u64,
+    guessed_unit: Option<Unit>,
+    read: u64,
+    bad: u64,
+    skipped: u64,
+    times: Option<(Ts, Ts)>,
+}
+
+impl Account {
+    pub(super) fn new(plan: &Plan, inputs: &[Prepared]) -> Self {
+        let guesses = bind::guesses_unit(plan);
+        let input = |input: &Prepared| Input {
+            name: input.name.clone(),
+            format: input.format.name,
+            size: input.size,
+            guessed_unit: input.sample.time_unit.filter(|_| guesses),
+            read: 0,
+            bad: 0,
+            skipped: 0,
+            times: None,
+        };
+        Self {
+            inputs: inputs.iter().map(input).collect(),
+            widened: Vec::new(),
+            peak: StateSize::default(),
+            open: 0,
+            watermark: None,
+            held_by: None,
+            bounded: plan.clock.delay.is_some(),
+            last: String::new(),
+        }
+    }
+
+    pub(super) fn rows(&mut self, merged: &Merged) {
+        match merged.only_input() {
+            Some(input) => {
+                let input = &mut self.inputs[input];
+                input.read += merged.times.len() as u64;
+                input.times = reach(input.times, &merged.times);
+            }
+            None => {
+                for (row, input) in merged.inputs().into_iter().enumerate() {
+                    let input = &mut self.inputs[input as usize];
+                    input.read += 1;
+                    input.times = reach(input.times, &merged.times.slice(row, 1));
+                }
+            }
+        }
+    }
+
+    pub(super) fn bad(&mut self, bad: &BadItem) {
+        self.inputs[bad.input].read += 1;
+        self.inputs[bad.input].bad += 1;
+    }
+
+    pub(super) fn skipped(&mut self, input: usize, records: u64) {
+        self.inputs[input].read += records;
+        self.inputs[input].skipped += records;
+    }
+
+    pub(super) fn state(&mut self, state: StateSize) {
+        self.open = state.windows;
+        self.peak = self.peak.max(state);
+    }
+
+    pub(super) fn widened(&mut self, columns: &[Column], types: &[FieldType]) {
+        for (column, ty) in columns.iter().zip(types).filter(|(column, ty)| column.ty != **ty) {
+            self.widened.push(Widened {
+                column: column.path.name(),
+                from: column.ty.name(),
+                to: ty.name(),
+                place: self.last.clone(),
+            });
+        }
+    }
+
+    /// The input has ended; windows still open are written because of that.
+    pub(super) fn ended(&mut self, clock: &Clock) {
+        self.watermark = Some(clock.mark()).filter(|mark| *mark != Watermark::NEVER).map(Watermark::ts);
+        self.held_by = clock.held_by();
+    }
+
+    /// Records read so far.
+    pub(super) fn read(&self) -> u64 {
+        self.inputs.iter().map(|input| input.read).sum()
+    }
+
+    pub(super) fn open_windows(&self) -> u64 {
+        self.open
+    }
+
+    /// The account, given what the clock and the operator know.
+    pub(super) fn summary(
+        &self,
+        clock: &Clock,
+        tally: &Tally,
+        columns: &[Column],
+        partition: Option<usize>,
+    ) -> Summary {
+        let types = partition.map(|column| [columns[column].ty]);
+        let name = |value: &[u8]| types.map_or_else(String::new, |types| keys::show(value, &types));
+        let called = |index: usize| match clock.value_of(index) {
+            Some(value) => name(value),
+            None => self.inputs.get(index).map_or_else(String::new, |input| input.name.clone()),
+        };
+        let idle = clock.idle().into_iter().map(called).chain(clock.idle_values().iter().map(|v| name(v)));
+        let shown: Vec<(String, String)> = columns.iter().map(|c| (c.path.name(), c.ty.name())).collect();
+        let inputs = self.inputs.iter().enumerate();
+        Summary {
+            inputs: inputs.map(|(i, input)| input.summary(tally.inputs.get(i), shown.clone())).collect(),
+            watermark: self.watermark,
+            held_by: self.held_by.map(called),
+            fired_by_watermark: tally.fired_by_watermark,
+            fired_by_end: tally.fired_by_end,
+            peak: self.peak,
+            heaviest: tally.heaviest.clone(),
+            lateness: clock.lateness().clone(),
+            jump: clock.jump(),
+            output_disorder: tally.disorder,
+            unbounded: (!self.bounded).then_some("without --delay every window waits for the end of the input"),
+            skewed: clock.skewed().into_iter().map(called).collect(),
+            idle: idle.collect(),
+            widened: self.widened.clone(),
+            ..Summary::default()
+        }
+    }
+}
+
+impl Input {
+    fn summary(&self, operator: Option<&Ledger>, types: Vec<(String, String)>) -> InputSummary {
+        let mut ledger = operator.cloned().unwrap_or_default();
+        ledger.read = self.read;
+        ledger.bad = self.bad;
+        ledger.outside += self.skipped;
+        InputSummary {
+            name: self.name.clone(),
+            format: self.format,
+            ledger,
+            time_unit: self.guessed_unit,
+            times: self.times,
+            bytes: self.size,
+            types,
+        }
+    }
+}
+
+/// The least and greatest time so far.
+fn reach(so_far: Option<(Ts, Ts)>, times: &Times) -> Option<(Ts, Ts)> {
+    times.iter().fold(so_far, |so_far, ts| match so_far {
+        Some((least, greatest)) => Some((least.min(ts), greatest.max(ts))),
+        None => Some((ts, ts)),
+    })
+}

@@ -1,0 +1,193 @@
+//! THE LOOP: inputs -> clock -> operator -> outputs, and the account of it.
+//!
+//! Must not know names of formats, windows or flags: what differs between kinds was decided before. Outputs appear
+//! together at the end, or not at all.
+
+mod ledger;
+mod outputs;
+
+use crate::bind::{self, Wants};
+use crate::clock::{Clock, Sources};
+use crate::error::Result;
+use crate::event::{EventBatch, Watermark};
+use crate::input::{self, Item, Merge, Merged, Prepared, Start, Traffic};
+use crate::keys::Keys;
+use crate::operator::Operator;
+use crate::output;
+use crate::plan::{Bound, InputPath, Plan};
+use crate::report::{Given, Progress, Reporter, check_late};
+use crate::schema::{Column, FieldType};
+use ledger::Account;
+use outputs::Outputs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+/// Carries out a window job. What people should see goes through `reporter`.
+pub fn run(plan: Plan, reporter: &Reporter, traffic: &Traffic) -> Result<()> {
+    let started = Instant::now();
+    let given = Given::of(&plan);
+    refuse_same_files(&plan)?;
+    let wants = bind::wants(&plan);
+    let inputs = input::prepare(&plan.input, &wants.fields, traffic)?;
+    let columns = wants.columns(&inputs);
+    let unseen = wants.check(&plan, &columns, &inputs)?;
+    let progress = Arc::new(Progress::default());
+    progress.total_bytes.store(Prepared::total_size(&inputs), Relaxed);
+    let watch = reporter.watch(&progress, &given);
+    let (max_late, summary_file) = (plan.late.max, plan.report.summary.clone());
+    let (mut job, mut merge) = Job::start(&plan, &wants, columns, inputs, traffic)?;
+    job.go(&mut merge, &progress, traffic)?;
+    drop(merge);
+    let mut summary = job.finish(&given, summary_file.as_deref(), started)?;
+    summary.unseen = unseen;
+    drop(watch);
+    reporter.finish(&summary, &given);
+    let total = summary.total();
+    check_late(max_late, total.late, total.read)
+}
+
+/// An output on top of an input, or of another output, is refused before anything is opened.
+fn refuse_same_files(plan: &Plan) -> Result<()> {
+    let side = [&plan.late.path, &plan.bad.path, &plan.report.summary];
+    let side = side.into_iter().flatten().map(|path| Some(path.as_path()));
+    let outputs: Vec<Option<&Path>> = std::iter::once(plan.output.path.as_deref()).chain(side).collect();
+    let inputs: Vec<Option<&Path>> = plan.input.paths.iter().map(InputPath::path).collect();
+    output::refuse_same_files(&outputs, &inputs)
+}
+
+/// A running job.
+struct Job {
+    clock: Clock,
+    operator: Box<dyn Operator>,
+    outputs: Outputs,
+    account: Account,
+    columns: Vec<Column>,
+    /// The column whose values are the partitions.
+    partition: Option<usize>,
+    concat: bool,
+    /// Once the row limit is reached nothing is left to do: nobody asked for an account of the rest.
+    stops_when_full: bool,
+}
+
+impl Job {
+    fn start(
+        plan: &Plan,
+        wants: &Wants,
+        columns: Vec<Column>,
+        inputs: Vec<Prepared>,
+        traffic: &Traffic,
+    ) -> Result<(Self, Merge)> {
+        let keep_raw = plan.late.path.is_some() || plan.bad.path.is_some();
+        let layouts = wants.layouts(plan, &columns, &inputs, keep_raw);
+        let account = Account::new(plan, &inputs);
+        let clock = Clock::new(&plan.clock, if plan.input.concat { 1 } else { inputs.len() });
+        let sides = outputs::Sides::open(plan, &inputs)?;
+        let merge = input::start(inputs, layouts, &Start::of(plan), bind::matter(plan), traffic);
+        let (concat, partition) = (plan.input.concat, wants.partition);
+        let stops_when_full = !keep_raw && plan.report.summary.is_none() && !bounded(plan.late.max, plan.bad.max);
+        let operator = wants.operator(plan, &columns);
+        let outputs = Outputs::open(plan, sides, &operator.schema())?;
+        Ok((Self { clock, operator, outputs, account, columns, partition, concat, stops_when_full }, merge))
+    }
+
+    /// Takes in everything there is, then lets all windows fire.
+    fn go(&mut self, merge: &mut Merge, progress: &Progress, traffic: &Traffic) -> Result<()> {
+        while let Some(item) = merge.next_item()? {
+            match item {
+                Item::Rows(merged) => self.rows(&merged)?,
+                Item::Bad(bad) => {
+                    self.account.bad(&bad);
+                    self.outputs.bad(&bad)?;
+                }
+                Item::Skipped(input, records) => self.account.skipped(input, records),
+                Item::Types(types) => self.retype(&types)?,
+                Item::Finished(input) if !self.concat => {
+                    self.clock.finish(input);
+                    self.advance(self.clock.mark())?;
+                }
+                Item::Finished(_) => {}
+            }
+            self.tell(progress, traffic);
+            if self.stops_when_full && self.outputs.is_full() {
+                break;
+            }
+        }
+        self.account.ended(&self.clock);
+        self.advance(Watermark::END)
+    }
+
+    /// One batch through the clock and the operator.
+    fn rows(&mut self, merged: &Merged) -> Result<()> {
+        self.account.rows(merged);
+        let inputs;
+        let values;
+        let sources = match (self.partition, merged.only_input()) {
+            (Some(column), _) => {
+                values = Keys::encode(&[Arc::clone(merged.rows.column(column))], merged.times.len());
+                Sources::Named(&values)
+            }
+            (None, _) if self.concat => Sources::One(0),
+            (None, Some(input)) => Sources::One(input),
+            (None, None) => {
+                inputs = merged.inputs();
+                Sources::Each(&inputs)
+            }
+        };
+        let marks = self.clock.stamp(&merged.times, sources, &merged.positions);
+        let batch = EventBatch {
+            rows: merged.rows.clone(),
+            times: merged.times.clone(),
+            marks,
+            last_mark: self.clock.mark(),
+            positions: merged.positions.clone(),
+        };
+        self.operator.on_batch(&batch, &mut self.outputs.of(merged))?;
+        self.account.state(self.operator.state());
+        Ok(())
+    }
+
+    fn advance(&mut self, mark: Watermark) -> Result<()> {
+        self.operator.on_watermark(mark, &mut self.outputs.without_rows())
+    }
+
+    /// Some columns became wider: state and output follow.
+    fn retype(&mut self, types: &[FieldType]) -> Result<()> {
+        self.account.widened(&self.columns, types);
+        self.columns.iter_mut().zip(types).for_each(|(column, ty)| column.ty = *ty);
+        let before = self.operator.schema();
+        self.operator.retype(types)?;
+        let after = self.operator.schema();
+        if before != after { self.outputs.schema_changed(&after) } else { Ok(()) }
+    }
+
+    fn tell(&self, progress: &Progress, traffic: &Traffic) {
+        progress.bytes.store(traffic.read.load(Relaxed), Relaxed);
+        progress.records.store(self.account.read(), Relaxed);
+        progress.watermark.store(self.clock.mark().ts().micros(), Relaxed);
+        progress.open.store(self.account.open_windows(), Relaxed);
+        progress.late.store(self.outputs.late_count(), Relaxed);
+    }
+
+    /// Makes the outputs appear and gives the account.
+    fn finish(
+        self,
+        given: &Given,
+        summary_file: Option<&Path>,
+        started: Instant,
+    ) -> Result<crate::report::Summary> {
+        let mut summary = self.account.summary(&self.clock, self.operator.tally(), &self.columns, self.partition);
+        self.outputs.fill(&mut summary);
+        let total = summary.total();
+        self.outputs.check_bad(total.bad, total.read)?;
+        summary.elapsed = started.elapsed().as_secs_f64();
+        let json = summary_file.map(|path| (path, summary.to_json(given)));
+        self.outputs.commit(json)?;
+        Ok(summary)
+    }
+}
+
+fn bounded(late: Option<Bound>, bad: Option<Bound>) -> bool {
+    late.is_some() || bad.is_some()
+}
