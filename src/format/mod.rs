@@ -8,6 +8,7 @@
 //! the chunks behind it that were decoded too early are simply decoded again.
 
 pub mod build;
+pub mod parquet;
 
 use crate::error::Result;
 use crate::event::{Raw, Times};
@@ -150,7 +151,7 @@ pub struct FormatKind {
 }
 
 /// Every format there is.
-pub static FORMATS: &[&FormatKind] = &[];
+pub static FORMATS: &[&FormatKind] = &[&parquet::PARQUET];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static FormatKind> {
