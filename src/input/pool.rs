@@ -395,7 +395,7 @@ impl Shared {
                 }
                 Ok(chunker.next(self.chunk_size)?.map(|bytes| Chunk::Text(Arc::new(bytes))))
             }
-            Reader::Columns(columns) => Ok(columns.next()?.map(Chunk::Columns)),
+            Reader::Columns(columns) => Ok(columns.next().map(Chunk::Columns)),
         }
     }
 

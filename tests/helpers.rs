@@ -1,0 +1,105 @@
+//! What all integration tests share: running a job in this process or as a process, and showing what went wrong.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use windrow::cli::{self, Environment};
+use windrow::input::Traffic;
+use windrow::plan::{Plan, ReportPlan};
+use windrow::report::Reporter;
+use windrow::time::Ts;
+
+/// The environment of a script: no terminal anywhere, a fixed clock.
+pub fn script() -> Environment {
+    Environment {
+        stdin_is_terminal: false,
+        stdout_is_terminal: false,
+        stderr_is_terminal: false,
+        width: None,
+        cores: 2,
+        now: Ts::from_micros(1_772_323_200_000_000),
+    }
+}
+
+/// The plan of `windrow ARGS`.
+pub fn plan(args: &[String]) -> windrow::error::Result<Plan> {
+    let all = std::iter::once("windrow").chain(args.iter().map(String::as_str)).map(OsString::from);
+    match cli::parse(all, &script())? {
+        cli::Command::Window(plan) => Ok(*plan),
+        cli::Command::Print(text) => panic!("not a job: {text}"),
+    }
+}
+
+/// Runs a job in this process, read in chunks of about `chunk` bytes.
+pub fn run(args: &[String], chunk: Option<usize>) -> windrow::error::Result<()> {
+    let mut plan = plan(args)?;
+    plan.input.chunk = chunk;
+    let quiet = ReportPlan { quiet: true, ..ReportPlan::default() };
+    windrow::run::run(plan, &Reporter::new(&quiet, false), &Traffic::default())
+}
+
+/// The binary.
+pub fn windrow() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_windrow"));
+    command.stdin(Stdio::null());
+    command
+}
+
+/// A run of the binary in a folder, with `input` on standard input.
+pub fn pipe(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
+    use std::io::Write;
+    let mut command = windrow();
+    command.current_dir(folder).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = input.to_vec();
+    // A job that is refused before it reads closes the pipe: not this helper's business.
+    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("the binary ends");
+    feeder.join().expect("the feeder ends");
+    Ran { what: format!("windrow {}", args.join(" ")), folder: folder.display().to_string(), output }
+}
+
+/// A run of the binary that ended.
+pub struct Ran {
+    what: String,
+    folder: String,
+    output: Output,
+}
+
+impl Ran {
+    pub fn code(&self) -> i32 {
+        self.output.status.code().unwrap_or(-1)
+    }
+
+    pub fn stdout(&self) -> String {
+        String::from_utf8_lossy(&self.output.stdout).into_owned()
+    }
+
+    /// What was said to people, with the folder's name taken out.
+    pub fn stderr(&self) -> String {
+        String::from_utf8_lossy(&self.output.stderr).replace(&format!("{}/", self.folder), "")
+    }
+
+    /// Panics with command, folder, status and both streams unless the run ended with `code`.
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code(), code, "{self}");
+        self
+    }
+
+    /// A quiet success, and its standard output.
+    #[track_caller]
+    pub fn ok(self) -> String {
+        let ran = self.expect(0);
+        assert!(ran.output.stderr.is_empty(), "{ran}");
+        ran.stdout()
+    }
+}
+
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "\n$ {}   (in {})\nstatus {}", self.what, self.folder, self.code())?;
+        writeln!(f, "--- stdout\n{}--- stderr\n{}---", self.stdout(), self.stderr())
+    }
+}
