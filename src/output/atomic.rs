@@ -70,6 +70,10 @@ impl AtomicFile {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
                 failure.hint("nothing was left behind there: make room and run it again")
             }
+            // A single file that a container mounts cannot be renamed over.
+            ErrorKind::ResourceBusy => {
+                failure.hint(format!("it is a mount point: redirect, > {}", self.shown.display()))
+            }
             _ => failure,
         }
     }
@@ -148,13 +152,12 @@ fn cannot_create(shown: &Path, folder: &Path, replaces: bool, error: &io::Error)
     }
 }
 
-/// Gives the file the owner, group and mode of the one it will replace.
+/// Gives the file the owner, group and permissions of the one it will replace. Set-user-id and set-group-id bits are
+/// not kept: writing to the old file would have cleared them as well.
 fn take_after(file: &File, old: &Metadata) -> io::Result<()> {
-    // Only the superuser gives files away; others may still set a group they are in.
-    let kept = fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
-    // Set-user-id and set-group-id bits must not end up with another owner.
-    let bits = if kept.is_ok() && file.metadata()?.uid() == old.uid() { 0o7777 } else { 0o777 };
-    file.set_permissions(Permissions::from_mode(old.mode() & bits))
+    // Only the superuser gives files away; others may still set a group they are in, and go on if they are not.
+    drop(fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid()))));
+    file.set_permissions(Permissions::from_mode(old.mode() & 0o777))
 }
 
 /// Makes a rename in this folder durable. A folder that may not be read, or a file system that does not sync folders,

@@ -222,10 +222,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("out");
         fs::write(&path, "old").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o4640)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         // Only the superuser may give it to another; anyone else keeps what they have.
         drop(std::os::unix::fs::chown(&path, Some(4242), Some(4243)));
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o4640)).unwrap();
         let before = fs::metadata(&path).unwrap();
         write(&path, "new").unwrap();
         let after = fs::metadata(&path).unwrap();
