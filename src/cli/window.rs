@@ -75,9 +75,9 @@ pub(super) struct TimeFlags {
     /// A dotted path reaches into nested records. Without it, the error names the fields that look like times.
     #[arg(short = 't', long = "time", value_name = "FIELD")]
     pub(super) time: Option<String>,
-    /// auto, rfc3339, unix-s, unix-ms, unix-us, unix-ns or a strptime pattern
+    /// auto, rfc3339, unix-s|ms|us|ns or a strptime pattern [auto]
     ///
-    /// auto (the default) reads RFC 3339 and ISO 8601 text, and numbers whose unit is told by the size of the first
+    /// auto reads RFC 3339 and ISO 8601 text, and numbers whose unit is told by the size of the first
     /// one. A pattern is as in strptime: '%d/%b/%Y:%H:%M:%S %z'.
     #[arg(long, value_name = "FORMAT")]
     pub(super) time_format: Option<String>,
@@ -176,7 +176,9 @@ pub(super) struct InputFlags {
     /// One character, or tab.
     #[arg(long, value_name = "C", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) delimiter: Option<String>,
-    /// The first CSV record is data; fields are column1, column2, ...
+    /// The first CSV record is data, not names
+    ///
+    /// The fields are then called column1, column2 and so on.
     #[arg(long, hide_short_help = true)]
     pub(super) no_header: bool,
     /// CSV texts that mean null: NA,-
