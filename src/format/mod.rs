@@ -10,6 +10,7 @@
 pub mod build;
 pub mod csv;
 pub mod jsonl;
+pub mod parquet;
 mod plain;
 pub mod table;
 
@@ -154,7 +155,8 @@ pub struct FormatKind {
 }
 
 /// Every format there is.
-pub static FORMATS: &[&FormatKind] = &[&jsonl::JSONL, &jsonl::JSON, &csv::CSV, &csv::TSV, &table::TABLE];
+pub static FORMATS: &[&FormatKind] =
+    &[&jsonl::JSONL, &jsonl::JSON, &parquet::PARQUET, &csv::CSV, &csv::TSV, &table::TABLE];
 
 /// The format of this name.
 pub fn find(name: &str) -> Option<&'static FormatKind> {
