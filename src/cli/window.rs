@@ -112,7 +112,8 @@ pub(super) struct ClockFlags {
     pub(super) delay: Option<String>,
     /// Keep late records here, as they were
     ///
-    /// In the input's own format, so that they can be read again. Without it late records are counted and dropped.
+    /// In the input's own format, so that they can be read again; inputs of several formats or headers need a folder.
+    /// Without it late records are counted and dropped.
     #[arg(long, value_name = "FILE")]
     pub(super) late: Option<PathBuf>,
     /// Add to each late record where it stood and how late it was
