@@ -158,7 +158,8 @@ const REFUSALS: &[(&str, &str)] = &[
     ("--tumbling 1m --quiet=x", "--quiet takes no value, found \"x\""),
     (
         "",
-        "a job needs one kind of window\n  hint: --tumbling SIZE, --sliding SIZE/SLIDE, --cumulate SIZE/STEP or --session GAP",
+        "a job needs one kind of window\n  \
+         hint: --tumbling SIZE, --sliding SIZE/SLIDE, --cumulate SIZE/STEP or --session GAP",
     ),
     ("--tumbling 1m --session 5m", "--tumbling and --session are two kinds of window, and a job has one"),
     ("--sliding 1m/5m", "--sliding 1m/5m: the slide is longer than the window, so events in between would be in none"),

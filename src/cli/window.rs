@@ -55,8 +55,8 @@ pub(super) struct ResultFlags {
     pub(super) agg: Vec<String>,
     /// Only windows that start at T or later
     ///
-    /// T is an instant (2026-01-31T12:00:00Z), a day (2026-01-31), yesterday, or relative to now (-1h). Events are never
-    /// cut: a window that starts in the range is whole.
+    /// T is an instant (2026-01-31T12:00:00Z), a day (2026-01-31), yesterday, or relative to now (-1h). Events are
+    /// never cut: a window that starts in the range is whole.
     #[arg(short = 'S', long = "since", value_name = "T", allow_hyphen_values = true)]
     pub(super) since: Option<String>,
     /// Only windows that start before T
