@@ -49,11 +49,11 @@ pub(super) fn overview() -> String {
     let top = command();
     let mut out = format!("{}\n\nUsage: windrow COMMAND [FLAGS] [INPUT]...\n\nCommands:\n", about(&top));
     for sub in visible() {
-        out.push_str(&entry(&format!("  {}", sub.get_name()), &about(&sub), 16));
+        out.push_str(&entry(&format!("  {}", sub.get_name()), &about(&sub), 17));
     }
     out.push_str("\nFlags:\n");
-    out.push_str(&entry("  -h, --help", "This text", 16));
-    out.push_str(&entry("  -V, --version", "The version", 16));
+    out.push_str(&entry("  -h, --help", "This text", 17));
+    out.push_str(&entry("  -V, --version", "The version", 17));
     out.push_str("\nwindrow COMMAND -h shows a command's flags on one screen, --help all of them with examples.\n");
     out
 }
@@ -75,7 +75,6 @@ pub(super) fn short(sub: &clap::Command) -> String {
             out.push_str(&entry(&format!("  {}", spelling(arg)), &one_line(arg), COLUMN));
         }
     }
-    out.push_str("--help shows all flags, with examples.\n");
     out
 }
 
@@ -153,9 +152,13 @@ pub(super) fn full_about(sub: &clap::Command) -> String {
     sub.get_long_about().or(sub.get_about()).map(ToString::to_string).unwrap_or_default()
 }
 
-/// All paragraphs about a flag.
+/// All paragraphs about a flag; its first line, which `-h` shows by itself, becomes a sentence.
 pub(super) fn full_text(arg: &Arg) -> String {
-    arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default()
+    let text = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+    match text.split_once("\n\n") {
+        Some((first, rest)) => format!("{first}. {rest}"),
+        None => format!("{text}."),
+    }
 }
 
 /// A label and what it means, continued below itself when it is long.

@@ -4,10 +4,14 @@
 //! The pages are committed under `man/`; a test compares.
 
 use super::command;
-use super::help::{full_about, full_text, groups, synopsis, value, visible};
+use super::help::{full_about, full_text, groups, value, visible};
 use super::prose::{self, Paragraph, Section};
 use super::{Error, Result};
+use crate::window::WINDOWS;
 use clap::Arg;
+
+/// The date on the pages, changed by hand: a page that changes with the day it was made could not be compared.
+const DATE: &str = "2026-11-30";
 
 /// The page of `windrow`, or of one of its commands.
 pub(super) fn page(name: &str) -> Result<String> {
@@ -63,18 +67,41 @@ fn about(command: &clap::Command) -> String {
 fn head(name: &str, about: &str) -> Page {
     let version = env!("CARGO_PKG_VERSION");
     let mut page = Page(String::new());
-    // No date: a page that changes with the day it was made could not be compared.
-    page.line(&format!(".TH {} 1 \"\" \"windrow {version}\" \"windrow manual\"", escape(&name.to_uppercase())));
+    page.line(&format!(".TH {} 1 {DATE} \"windrow {version}\" \"windrow manual\"", escape(&name.to_uppercase())));
     page.section("NAME");
     page.line(&format!("{} \\- {}", escape(name), escape(about)));
     page
 }
 
+/// The command, the kinds of windows of which there is one, the other flags, and what they work on.
 fn roff_synopsis(sub: &clap::Command) -> String {
-    let plain = synopsis(sub);
-    let command = format!("windrow {}", sub.get_name());
-    let rest = plain.strip_prefix(&command).unwrap_or_default();
-    format!("\\fB{}\\fR{}", escape(&command), escape(rest))
+    let (kinds, flags): (Vec<&Arg>, Vec<&Arg>) = sub.get_opts().partition(|arg| is_kind(arg));
+    let kinds: Vec<_> = kinds.into_iter().map(short_term).collect();
+    let mut parts = vec![format!("\\fB{}\\fR", escape(&format!("windrow {}", sub.get_name())))];
+    if !kinds.is_empty() {
+        parts.push(kinds.join(" | "));
+    }
+    parts.extend(flags.into_iter().filter(|arg| !arg.is_hide_set()).map(|arg| format!("[{}]", short_term(arg))));
+    parts.extend(sub.get_positionals().map(|arg| match arg.get_num_args() {
+        Some(range) if range.max_values() > 1 => format!("[\\fI{}\\fR ...]", escape(&value(arg))),
+        _ => format!("\\fI{}\\fR", escape(&value(arg))),
+    }));
+    parts.join("\n")
+}
+
+fn is_kind(arg: &Arg) -> bool {
+    WINDOWS.iter().any(|kind| arg.get_id() == kind.name)
+}
+
+/// `-t FIELD`, or `--tz ZONE` where there is no short form.
+fn short_term(arg: &Arg) -> String {
+    let name = match (arg.get_short(), arg.get_long()) {
+        (Some(short), _) => format!("-{short}"),
+        (None, long) => format!("--{}", long.unwrap_or_default()),
+    };
+    let value =
+        if arg.get_action().takes_values() { format!(" \\fI{}\\fR", escape(&value(arg))) } else { String::new() };
+    format!("\\fB{}\\fR{value}", escape(&name))
 }
 
 struct Page(String);

@@ -1,8 +1,8 @@
 //! What a person types, turned into what is needed: the only place where a flag is spelled.
 //!
 //! Must not know record batches or open anything but files of flags. The way is: arguments, with `@file`s spliced in
-//! ([`argfile`]), through clap ([`window`]) to a checked [`Plan`] ([`planning`]). Help ([`help`]), man pages
-//! ([`man`]) and completions are made from the same clap definitions and the tables of kinds.
+//! (`argfile`), through clap (`window`) to a checked [`Plan`] (`planning`). Help, man pages and completions are made
+//! from the same clap definitions and the tables of kinds.
 
 mod argfile;
 mod environment;
@@ -81,12 +81,13 @@ enum Task {
 
 /// Turns the arguments, the program's name first, into what is to be done.
 pub fn parse(args: impl Iterator<Item = OsString>, env: &Environment) -> Result<Command> {
-    let args = argfile::expand(args, &command())?;
-    run(&args, env).map_err(|error| usage::with_place(error, &args, &command()))
+    let mut command = command();
+    let args = argfile::expand(args, &command)?;
+    run(&args, &mut command, env).map_err(|error| usage::with_place(error, &args, &command))
 }
 
-fn run(args: &[argfile::Argument], env: &Environment) -> Result<Command> {
-    let parsed = command().try_get_matches_from(args.iter().map(|arg| &arg.text));
+fn run(args: &[argfile::Argument], command: &mut clap::Command, env: &Environment) -> Result<Command> {
+    let parsed = command.try_get_matches_from_mut(args.iter().map(|arg| &arg.text));
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
         Ok(cli) => perform(cli, env),

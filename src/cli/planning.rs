@@ -195,16 +195,11 @@ fn report(args: &WindowArgs) -> Result<ReportPlan> {
 /// A file beside the results, which have standard output for themselves.
 fn side_file(flag: &str, path: &Option<PathBuf>) -> Result<Option<PathBuf>> {
     match path.as_deref() {
-        Some(path) if path.as_os_str().is_empty() => Err(no_file(flag)),
         Some(path) if path == Path::new("-") => {
             Err(Error::usage(format!("--{flag} -: standard output is for the results: name a file")))
         }
         path => Ok(path.map(Path::to_owned)),
     }
-}
-
-fn no_file(flag: &str) -> Error {
-    Error::usage(format!("--{flag}: expected a file, found \"\""))
 }
 
 fn threads(value: Option<&str>, env: &Environment) -> Result<usize> {
@@ -243,9 +238,6 @@ fn paths(given: &[PathBuf], env: &Environment) -> Result<Vec<InputPath>> {
     let paths: Vec<_> = given.iter().map(path).collect();
     if paths.iter().filter(|path| **path == InputPath::Stdin).count() > 1 {
         return Err(Error::usage("- is given twice, and standard input can be read once"));
-    }
-    if paths.contains(&InputPath::File(PathBuf::new())) {
-        return Err(Error::usage("an input without a name: expected a file, found \"\""));
     }
     Ok(paths)
 }
@@ -299,9 +291,6 @@ fn formats(fits: fn(&FormatKind) -> bool) -> String {
 fn output(args: &WindowArgs, zone: Zone, env: &Environment) -> Result<OutputPlan> {
     let flags: &OutputFlags = &args.output;
     let path = flags.output.clone().filter(|path| path != Path::new("-"));
-    if path.as_deref().is_some_and(|path| path.as_os_str().is_empty()) {
-        return Err(no_file("output"));
-    }
     let said = text::optional("output-format", flags.output_format.as_deref(), output_format)?;
     let to_terminal = path.is_none() && env.stdout_is_terminal;
     let format = match said.or_else(|| path.as_deref().and_then(format::by_extension)) {

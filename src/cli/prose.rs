@@ -247,8 +247,8 @@ fn streams() -> Section {
         vec![
             Paragraph::Text(
                 "Results go to standard output, or to --output, which appears whole or not at all. All that is for \
-                 people goes to standard error: progress and a summary when it is a terminal, elsewhere only what needs \
-                 attention, so that cron is silent when all is well. When the reader of the output goes away, as head \
+                 people goes to standard error: progress and a summary when it is a terminal, elsewhere only what \
+                 needs attention, so that cron is silent when all is well. When the reader of the output goes away, as head \
                  does, the run ends quietly.",
             ),
             Paragraph::Text(
@@ -281,19 +281,17 @@ fn examples() -> Section {
             Paragraph::Code("windrow window clicks.jsonl.gz -t ts --tumbling 1m -g page"),
             Paragraph::Text("In constant memory, with what comes more than a minute late kept aside:"),
             Paragraph::Code(
-                "zcat clicks.jsonl.gz | windrow window -t ts --tumbling 1m -g page --delay 1m --late late.jsonl",
+                "zcat clicks.jsonl.gz | windrow window -t ts --tumbling 1m -g page -d 1m --late late.jsonl",
             ),
             Paragraph::Text("Sums in a window of ten minutes that moves by one, as CSV:"),
-            Paragraph::Code(
-                "windrow window sales.parquet -t time --sliding 10m/1m -a 'sum(amount) AS total' -o totals.csv",
-            ),
+            Paragraph::Code("windrow window sales.parquet -t time --sliding 10m/1m -a 'sum(amount)' -o totals.csv"),
             Paragraph::Text("Visits, as stretches without a break of half an hour:"),
             Paragraph::Code(
-                "windrow window web*.csv -t time --session 30m -g user -a 'count(*) AS clicks, first(page), last(page)'",
+                "windrow window web*.csv -t time --session 30m -g user -a 'count(*) AS clicks, last(page)'",
             ),
-            Paragraph::Text("Days by Vienna's clock, from a log with times of its own kind:"),
+            Paragraph::Text("Days by the clock of Central Europe, from a log that writes times in its own way:"),
             Paragraph::Code(
-                "windrow window access.csv -t when --time-format '%d/%b/%Y:%H:%M:%S %z' --tumbling 1d --tz Europe/Vienna",
+                "windrow window access.csv -t when --tumbling 1d --tz CET --time-format '%d/%b/%Y:%H:%M:%S %z'",
             ),
         ],
     )

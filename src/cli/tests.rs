@@ -32,7 +32,7 @@ fn words(line: &str) -> Vec<OsString> {
 }
 
 fn parse_line(line: &str) -> Result<Command> {
-    parse(words(&format!("windrow {line}")).into_iter(), &environment())
+    parse(words(format!("windrow {line}").trim_end()).into_iter(), &environment())
 }
 
 fn plan(flags: &str) -> Plan {
@@ -125,12 +125,14 @@ fn the_output_format_is_said_or_told_by_the_name_or_fits_the_reader() {
         ["csv", "csv", "jsonl", "tsv"]
     );
     let env = Environment { stdout_is_terminal: true, width: Some(80), ..environment() };
-    let on_terminal =
-        |flags: &str| match parse(words(&format!("windrow window - --tumbling 1m {flags}")).into_iter(), &env) {
-            Ok(Command::Window(plan)) => Ok((plan.output.format.name, plan.output.width)),
-            Ok(Command::Print(text)) => panic!("{text}"),
-            Err(error) => Err(error.to_string()),
-        };
+    let on_terminal = |flags: &str| match parse(
+        words(format!("windrow window - --tumbling 1m {flags}").trim_end()).into_iter(),
+        &env,
+    ) {
+        Ok(Command::Window(plan)) => Ok((plan.output.format.name, plan.output.width)),
+        Ok(Command::Print(text)) => panic!("{text}"),
+        Err(error) => Err(error.to_string()),
+    };
     assert_eq!(on_terminal(""), Ok(("table", Some(80))));
     assert_eq!(on_terminal("-o x.jsonl"), Ok(("jsonl", None)));
     let garbled = "parquet is not text, and would garble the terminal: add -o FILE";
@@ -153,10 +155,11 @@ const REFUSALS: &[(&str, &str)] = &[
     ("--tumling 1m", "unexpected flag --tumling\n  hint: did you mean --tumbling?"),
     ("--zzz", "unexpected flag --zzz\n  hint: --help lists all flags; a file of this name goes behind --"),
     ("--tumbling", "--tumbling needs a value\n  hint: write --tumbling SIZE"),
-    ("--tumbling 1m -q=x", "-q takes no value, found \"x\""),
+    ("--tumbling 1m --quiet=x", "--quiet takes no value, found \"x\""),
     (
         "",
-        "a job needs one kind of window\n  hint: --tumbling SIZE, --sliding SIZE/SLIDE, --cumulate SIZE/STEP or --session GAP",
+        "a job needs one kind of window\n  \
+         hint: --tumbling SIZE, --sliding SIZE/SLIDE, --cumulate SIZE/STEP or --session GAP",
     ),
     ("--tumbling 1m --session 5m", "--tumbling and --session are two kinds of window, and a job has one"),
     ("--sliding 1m/5m", "--sliding 1m/5m: the slide is longer than the window, so events in between would be in none"),
@@ -219,14 +222,14 @@ const REFUSALS: &[(&str, &str)] = &[
     ),
     ("--tumbling 1m -o x --bad x", "--bad x: this is --output too"),
     ("--tumbling 1m in.csv -o in.csv", "--output in.csv: this is an input too"),
-    ("--tumbling 1m -o ''", "--output: expected a file, found \"\""),
-    ("--tumbling 1m ''", "an input without a name: expected a file, found \"\""),
+    ("--tumbling 1m -o ''", "--output needs a value\n  hint: write --output FILE"),
+    ("--tumbling 1m ''", "an empty argument names no file"),
 ];
 
 #[test]
 fn every_refusal_says_what_to_do() {
     for (flags, expected) in REFUSALS {
-        assert_eq!(refused(&format!("window - {flags}").trim_end().to_owned()), *expected, "{flags}");
+        assert_eq!(refused(format!("window - {flags}").trim_end()), *expected, "{flags}");
     }
 }
 
@@ -269,7 +272,8 @@ fn help_is_one_screen_or_all() {
         ("completions --help", "help/completions.txt"),
     ] {
         let text = printed(line);
-        assert!(text.lines().all(|line| line.chars().count() <= 100), "{line}: a line over 100 columns");
+        let wide = text.lines().find(|line| line.chars().count() > 100);
+        assert_eq!(wide, None, "{line}: a line over 100 columns");
         same_as_committed(&format!("testdata/{file}"), &text);
     }
     assert!(printed("window -h").lines().count() <= 40, "-h fits a screen");
@@ -304,7 +308,7 @@ fn every_flag_has_a_line_that_fits() {
     for sub in command().get_subcommands().filter(|sub| !sub.is_hide_set()) {
         for arg in sub.get_arguments() {
             let line = arg.get_help().map(ToString::to_string).unwrap_or_default();
-            assert!(!line.is_empty() && line.len() <= 66 && !line.ends_with('.'), "{}: {line}", arg.get_id());
+            assert!(!line.is_empty() && line.len() <= 69 && !line.ends_with('.'), "{}: {line}", arg.get_id());
         }
     }
 }

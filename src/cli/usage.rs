@@ -16,6 +16,7 @@ pub(super) fn explain(error: &clap::Error) -> Error {
             let name = said(ContextKind::InvalidSubcommand).unwrap_or_default();
             with_suggestion(Error::usage(format!("unknown command {name}")), said(ContextKind::SuggestedSubcommand))
         }
+        Clap::InvalidValue if !flag.starts_with('-') => Error::usage("an empty argument names no file"),
         Clap::InvalidValue if said(ContextKind::InvalidValue).is_none_or(|value| value.is_empty()) => {
             Error::usage(format!("{flag} needs a value")).hint(example(error))
         }
@@ -53,9 +54,13 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
     }
 }
 
-/// `--delay <D>` without its value.
+/// `--delay <D>` or `--delay=5m` without the value.
 fn bare(arg: &str) -> String {
-    arg.split([' ', '=']).next().unwrap_or(arg).to_owned()
+    let name = arg.split(' ').next().unwrap_or(arg);
+    match name.split_once('=') {
+        Some((long, _)) if long.starts_with("--") => long.to_owned(),
+        _ => name.to_owned(),
+    }
 }
 
 /// How the flag is written: `--delay D`.

@@ -55,8 +55,8 @@ pub(super) struct ResultFlags {
     pub(super) agg: Vec<String>,
     /// Only windows that start at T or later
     ///
-    /// T is an instant (2026-01-31T12:00:00Z), a day (2026-01-31), yesterday, or relative to now (-1h). Events are never
-    /// cut: a window that starts in the range is whole.
+    /// T is an instant (2026-01-31T12:00:00Z), a day (2026-01-31), yesterday, or relative to now (-1h). Events are
+    /// never cut: a window that starts in the range is whole.
     #[arg(short = 'S', long = "since", value_name = "T", allow_hyphen_values = true)]
     pub(super) since: Option<String>,
     /// Only windows that start before T
@@ -75,9 +75,9 @@ pub(super) struct TimeFlags {
     /// A dotted path reaches into nested records. Without it, the error names the fields that look like times.
     #[arg(short = 't', long = "time", value_name = "FIELD")]
     pub(super) time: Option<String>,
-    /// auto, rfc3339, unix-s, unix-ms, unix-us, unix-ns or a strptime pattern
+    /// auto, rfc3339, unix-s|ms|us|ns or a strptime pattern [auto]
     ///
-    /// auto (the default) reads RFC 3339 and ISO 8601 text, and numbers whose unit is told by the size of the first
+    /// auto reads RFC 3339 and ISO 8601 text, and numbers whose unit is told by the size of the first
     /// one. A pattern is as in strptime: '%d/%b/%Y:%H:%M:%S %z'.
     #[arg(long, value_name = "FORMAT")]
     pub(super) time_format: Option<String>,
@@ -112,7 +112,8 @@ pub(super) struct ClockFlags {
     pub(super) delay: Option<String>,
     /// Keep late records here, as they were
     ///
-    /// In the input's own format, so that they can be read again. Without it late records are counted and dropped.
+    /// In the input's own format, so that they can be read again; inputs of several formats or headers need a folder.
+    /// Without it late records are counted and dropped.
     #[arg(long, value_name = "FILE")]
     pub(super) late: Option<PathBuf>,
     /// Add to each late record where it stood and how late it was
@@ -176,7 +177,9 @@ pub(super) struct InputFlags {
     /// One character, or tab.
     #[arg(long, value_name = "C", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) delimiter: Option<String>,
-    /// The first CSV record is data; fields are column1, column2, ...
+    /// The first CSV record is data, not names
+    ///
+    /// The fields are then called column1, column2 and so on.
     #[arg(long, hide_short_help = true)]
     pub(super) no_header: bool,
     /// CSV texts that mean null: NA,-

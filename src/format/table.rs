@@ -15,7 +15,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 pub static TABLE: FormatKind = FormatKind {
     name: "table",
     extensions: &[],
-    doc: "aligned columns, to look at (output only)",
+    doc: "aligned columns, to look at",
     sniff: |_| false,
     read: Read::No,
     write: Some(encoder),

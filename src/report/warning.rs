@@ -184,7 +184,8 @@ impl Warning {
                 let (record, by) = (count(jump.record + 1), span(jump.by));
                 let (late, were) = (counted(jump.late, "event"), were(jump.late as usize));
                 format!(
-                    "{input}: record {record} moved the clock ahead by {by}, to {time}, and {late} behind it {were} late"
+                    "{input}: record {record} moved the clock ahead by {by}, to {time}, \
+                     and {late} behind it {were} late"
                 )
             }
             Warning::Bad { bad, read, file, .. } => {
