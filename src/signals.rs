@@ -4,7 +4,7 @@
 
 use crate::error::{Error, Result};
 use crate::input::Traffic;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -18,5 +18,7 @@ pub fn watch() -> Result<Traffic> {
         signal_hook::flag::register(signal, again).map_err(failed)?;
         signal_hook::flag::register_usize(signal, Arc::clone(&traffic.stop), signal as usize).map_err(failed)?;
     }
+    // Left alone it would kill the process; ignored, a file beyond the limit is an error like a full disk.
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map_err(failed)?;
     Ok(traffic)
 }

@@ -55,6 +55,13 @@ pub fn commit_all(outputs: &mut [&mut dyn Commit]) -> Result<()> {
     outputs.iter_mut().try_for_each(|output| output.commit())
 }
 
+/// Writes a text to standard output: help, completions.
+pub fn print(text: &str) -> Result<()> {
+    let mut out = open(None)?.sink;
+    out.write(text.as_bytes())?;
+    commit_all(&mut [&mut out])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
