@@ -3,6 +3,7 @@
 //! Happens between looking at the inputs and reading them, so every error that depends on names and types alone is
 //! found here. Must not know formats by name, or how anything is read.
 
+use crate::aggregate::Takes;
 use crate::error::{Error, Result};
 use crate::expr::Call;
 use crate::input::Prepared;
@@ -47,7 +48,7 @@ pub fn wants(plan: &Plan) -> Wants {
 }
 
 fn role_of(call: &Call) -> Role {
-    if call.kind.needs_number() { Role::Number } else { Role::Value }
+    if call.kind.takes == Takes::Number { Role::Number } else { Role::Value }
 }
 
 impl Wants {
@@ -107,7 +108,7 @@ impl Wants {
     fn check_arguments(&self, plan: &Plan, columns: &[Column]) -> Result<()> {
         for (call, argument) in plan.calls.iter().zip(&self.arguments) {
             let Some(column) = argument.map(|at| &columns[at]) else { continue };
-            if call.kind.needs_number() && !column.ty.is_number() {
+            if call.kind.takes == Takes::Number && !column.ty.is_number() {
                 let (name, field, ty) = (call.kind.name, column.path.name(), column.ty.name());
                 return Err(Error::failed(format!("{name} needs a number, but \"{field}\" is {ty}")).hint(format!(
                     "--schema '{field} double' reads it as a number; texts that mean nothing: --null NA"

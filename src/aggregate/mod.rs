@@ -88,13 +88,6 @@ pub struct AggregateKind {
     pub build: fn(argument: Option<FieldType>, distinct: bool) -> Box<dyn Accumulator>,
 }
 
-impl AggregateKind {
-    /// Whether its argument has to be a number.
-    pub fn needs_number(&self) -> bool {
-        self.takes == Takes::Number
-    }
-}
-
 /// Every aggregate there is.
 pub static AGGREGATES: &[&AggregateKind] = &[];
 

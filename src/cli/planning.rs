@@ -212,6 +212,7 @@ fn threads(value: Option<&str>, env: &Environment) -> Result<usize> {
 fn input(args: &WindowArgs, env: &Environment) -> Result<InputPlan> {
     let (flags, time) = (&args.input, &args.time);
     Ok(InputPlan {
+        chunk: None,
         paths: paths(&args.inputs, env)?,
         concat: args.clock.concat,
         format: text::optional("input-format", flags.input_format.as_deref(), input_format)?,
