@@ -121,6 +121,8 @@ fn quarters_or_word(text: &str) -> Option<(i64, CalendarUnit)> {
 impl fmt::Display for WindowSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // Never "1d", which would read as a day of the calendar.
+            WindowSize::Fixed(span) if span.micros() % DAY == 0 => write!(f, "{}h", span.micros() / DAY * 24),
             WindowSize::Fixed(span) => span.fmt(f),
             WindowSize::Calendar { unit, n: 1 } => write!(f, "1 {}", unit.name()),
             WindowSize::Calendar { unit, n } => write!(f, "{n} {}s", unit.name()),
@@ -230,7 +232,8 @@ mod tests {
             ("2 quarters", "2 quarters"),
             ("quarter", "1 quarter"),
             ("1y", "1 year"),
-            ("24h", "1d"),
+            ("24h", "24h"),
+            ("36h", "1d 12h"),
             ("90m", "1h 30m"),
             ("PT1M", "1m"),
             ("1h30m", "1h 30m"),
