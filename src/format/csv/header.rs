@@ -99,16 +99,16 @@ fn refuse_utf16(head: &[u8]) -> Result<()> {
 /// The first record must be there as a whole.
 fn refuse_cut(found: Option<&(Record, Vec<usize>, usize)>, head: &[u8], last: bool) -> Result<()> {
     match found {
-        Some((record, _, behind)) if last || record.end < *behind => match record.unclosed {
-            true => Err(Error::failed("line 1: expected a closing quote, found the end of the input")),
-            false => Ok(()),
-        },
-        None if last => Ok(()),
+        Some((record, _, behind)) if record.end < *behind => Ok(()),
+        _ if last => Ok(()),
         _ => Err(Error::failed(format!("expected a line of CSV, found none in the first {} bytes", head.len()))),
     }
 }
 
 fn names(bytes: &[u8], record: Record, ends: &[usize]) -> Result<Vec<String>> {
+    if record.unclosed {
+        return Err(Error::failed("header: expected a closing quote, found the end of the input"));
+    }
     let mut start = record.start;
     let mut names = Vec::with_capacity(ends.len());
     for &end in ends {
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn what_cannot_be_a_header_is_refused() {
         let refusal = |head: &[u8], last| read(head, last, &options(), b',', true).unwrap_err().to_string();
-        assert_eq!(refusal(b"a,\"b\n", true), "line 1: expected a closing quote, found the end of the input");
+        assert_eq!(refusal(b"a,\"b\n", true), "header: expected a closing quote, found the end of the input");
         assert_eq!(refusal(b"a,b", false), "expected a line of CSV, found none in the first 3 bytes");
         assert_eq!(refusal(b"\n", false), "expected a line of CSV, found none in the first 1 bytes");
         assert!(refusal(b"a,\xff\n", true).starts_with("header: expected UTF-8 text, found \"\u{fffd}\""));

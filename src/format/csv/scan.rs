@@ -5,8 +5,8 @@
 //! to the field as it stands; `\n`, `\r` and `\r\n` end a record; a record without a byte is none. Tests hold this
 //! scan against that crate. It differs in one point: a quote that is never closed is told, not swallowed.
 //!
-//! Bytes are looked at 64 at a time as bit masks. The masks come from plain comparisons that the compiler turns into
-//! vector code and a multiplication that gathers them; there is no need for intrinsics.
+//! Bytes are looked at 64 at a time as bit masks. The masks come from plain comparisons, which the compiler turns into
+//! vector code, and some arithmetic that gathers one bit of each; there is no need for intrinsics.
 
 use memchr::{memchr, memrchr2};
 
@@ -233,15 +233,25 @@ fn flag(is: bool) -> u8 {
     if is { 0xff } else { 0 }
 }
 
-/// One bit of each byte: eight bytes keep bit 0, 1 .. 7 of themselves, and a multiplication adds them up.
+/// One bit of each byte. Of the bytes of row `r` (of eight rows of eight) bit `r` is kept, so that all rows fit into one
+/// number, where byte `c` holds column `c`; turning that square of bits over puts them in order.
 #[inline]
 fn gather(flags: &[u8; BLOCK]) -> u64 {
-    let mut mask = 0;
-    for (i, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
-        let spread = u64::from_le_bytes(*eight) & 0x8040_2010_0804_0201;
-        mask |= (spread.wrapping_mul(0x0101_0101_0101_0101) >> 56) << (8 * i);
+    let mut square = 0;
+    for (row, eight) in flags.as_chunks::<8>().0.iter().enumerate() {
+        square |= u64::from_le_bytes(*eight) & (0x0101_0101_0101_0101 << row);
     }
-    mask
+    transposed(square)
+}
+
+/// An 8 by 8 square of bits with rows and columns exchanged: first within squares of two, then of four, then of eight.
+#[inline]
+fn transposed(mut square: u64) -> u64 {
+    for (by, upper) in [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)] {
+        let exchanged = (square ^ (square >> by)) & upper;
+        square ^= exchanged ^ (exchanged << by);
+    }
+    square
 }
 
 /// What is known about quotes at the start of a block.
