@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn doubles_are_shortest_and_what_json_cannot_say_is_null() {
         let doubles = Float64Array::from(vec![0.1, 3.0, -0.0, 1e300, f64::NAN, f64::INFINITY]);
-        let values = ["0.1", "3.0", "-0.0", "1e300", "null", "null"].map(|value| format!("{{\"x\":{value}}}\n"));
+        let values = ["0.1", "3.0", "-0.0", "1e+300", "null", "null"].map(|value| format!("{{\"x\":{value}}}\n"));
         assert_eq!(one(doubles), values.concat());
     }
 
