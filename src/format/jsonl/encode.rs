@@ -249,3 +249,85 @@ fn format_rfc3339(ts: Ts, _zone: &Zone, out: &mut Vec<u8>) {
         out.extend_from_slice(stamp.to_string().as_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{DictionaryArray, Float32Array, Int32Array, NullArray, TimestampSecondArray, types::Int32Type};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    fn encode(make: fn(&SchemaRef, &EncodeOptions) -> Result<Box<dyn Encoder>>, batches: &[RecordBatch]) -> String {
+        let options = EncodeOptions { zone: Zone::UTC, width: None };
+        let mut encoder = make(&batches[0].schema(), &options).unwrap();
+        let mut out = Vec::new();
+        batches.iter().for_each(|batch| encoder.write(batch, &mut out).unwrap());
+        encoder.finish(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
+    }
+
+    fn one(array: impl Array + 'static) -> String {
+        encode(lines, &[batch(vec![("x", Arc::new(array))])])
+    }
+
+    #[test]
+    fn every_type_has_its_json() {
+        assert_eq!(one(Int64Array::from(vec![Some(i64::MIN), None])), "{\"x\":-9223372036854775808}\n{\"x\":null}\n");
+        assert_eq!(one(UInt64Array::from(vec![u64::MAX])), "{\"x\":18446744073709551615}\n");
+        assert_eq!(one(BooleanArray::from(vec![true, false])), "{\"x\":true}\n{\"x\":false}\n");
+        assert_eq!(one(NullArray::new(1)), "{\"x\":null}\n");
+        assert_eq!(one(StringViewArray::from(vec!["é"])), "{\"x\":\"é\"}\n");
+        let decimals = Decimal128Array::from(vec![-5, 1250]).with_precision_and_scale(6, 2).unwrap();
+        assert_eq!(one(decimals), "{\"x\":-0.05}\n{\"x\":12.50}\n");
+        let times = TimestampMicrosecondArray::from(vec![-1, 0]).with_timezone("UTC");
+        assert_eq!(one(times), "{\"x\":\"1969-12-31T23:59:59.999999Z\"}\n{\"x\":\"1970-01-01T00:00:00Z\"}\n");
+        let list = ListArray::from_iter_primitive::<Int64Type, _, _>([Some(vec![Some(1), None]), Some(vec![]), None]);
+        assert_eq!(one(list), "{\"x\":[1,null]}\n{\"x\":[]}\n{\"x\":null}\n");
+    }
+
+    #[test]
+    fn other_types_are_written_as_what_they_come_nearest() {
+        assert_eq!(one(Int32Array::from(vec![7])), "{\"x\":7}\n");
+        assert_eq!(one(Float32Array::from(vec![0.5])), "{\"x\":0.5}\n");
+        assert_eq!(one(TimestampSecondArray::from(vec![60])), "{\"x\":\"1970-01-01T00:01:00Z\"}\n");
+        let words: DictionaryArray<Int32Type> = [Some("a"), None, Some("a")].into_iter().collect();
+        assert_eq!(one(words), "{\"x\":\"a\"}\n{\"x\":null}\n{\"x\":\"a\"}\n");
+    }
+
+    #[test]
+    fn doubles_are_shortest_and_what_json_cannot_say_is_null() {
+        let doubles = Float64Array::from(vec![0.1, 3.0, -0.0, 1e300, f64::NAN, f64::INFINITY]);
+        let values = ["0.1", "3.0", "-0.0", "1e+300", "null", "null"].map(|value| format!("{{\"x\":{value}}}\n"));
+        assert_eq!(one(doubles), values.concat());
+    }
+
+    #[test]
+    fn names_are_escaped_and_stay_in_order() {
+        let ones: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        let rows = batch(vec![("b\"", Arc::clone(&ones)), ("a", ones)]);
+        assert_eq!(encode(lines, &[rows]), "{\"b\\\"\":1,\"a\":1}\n");
+    }
+
+    #[test]
+    fn an_array_is_whole_however_many_batches_it_came_in() {
+        let ones = || batch(vec![("a", Arc::new(Int64Array::from(vec![1, 2])))]);
+        assert_eq!(encode(array, &[ones(), ones().slice(0, 1)]), "[\n{\"a\":1},\n{\"a\":2},\n{\"a\":1}\n]\n");
+        assert_eq!(encode(array, &[ones().slice(0, 0)]), "[]\n");
+        assert_eq!(encode(lines, &[ones().slice(0, 0)]), "");
+    }
+
+    proptest! {
+        #[test]
+        fn text_and_doubles_read_back_as_they_were(text in any::<String>(), double in prop::num::f64::NORMAL) {
+            let texts: ArrayRef = Arc::new(StringArray::from(vec![text.as_str()]));
+            let rows = batch(vec![("s", texts), ("d", Arc::new(Float64Array::from(vec![double])))]);
+            let json: serde_json::Value = serde_json::from_str(&encode(lines, &[rows])).unwrap();
+            prop_assert_eq!(json["s"].as_str(), Some(text.as_str()));
+            prop_assert_eq!(json["d"].as_f64(), Some(double));
+        }
+    }
+}

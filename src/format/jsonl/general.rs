@@ -191,6 +191,7 @@ fn describe(line: &str, error: &serde_json::Error) -> String {
     let words = words.split(" at line ").next().unwrap_or(&words);
     let words = match words {
         "recursion limit exceeded" => "nested more than 127 levels deep".to_owned(),
+        "expected ident" => "expected `true`, `false` or `null`".to_owned(),
         _ => words.replace("EOF while parsing", "the line ends inside"),
     };
     let column = error.column();

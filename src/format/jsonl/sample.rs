@@ -189,3 +189,83 @@ fn number_looks_like_time(text: &[u8]) -> bool {
     let Ok(value) = crate::format::build::double(text) else { return false };
     [1.0, 1e3, 1e6, 1e9].iter().any(|unit| seconds.contains(&(value / unit)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{TimeFormat, Zone};
+
+    fn look(text: &str, paths: &[&str]) -> Sample {
+        let wanted = |(i, path): (usize, &&str)| Wanted {
+            path: FieldPath::parse(path).unwrap(),
+            role: if i == 0 { Role::Time } else { Role::Value },
+            declared: None,
+        };
+        let wanted: Vec<_> = paths.iter().enumerate().map(wanted).collect();
+        sample(text.as_bytes(), &wanted, &TimeReader::new(TimeFormat::Auto, Zone::UTC))
+    }
+
+    fn type_of_values(values: &[&str]) -> Option<FieldType> {
+        let text: String = values.iter().map(|value| format!("{{\"x\":{value}}}\n")).collect();
+        look(&text, &["t", "x"]).types[1]
+    }
+
+    #[test]
+    fn the_narrowest_type_that_holds_all_values_is_found() {
+        let big = FieldType::Decimal { precision: 38, scale: 0 };
+        for (values, expected) in [
+            (&["1", "null", "-2"][..], Some(FieldType::Int)),
+            (&["1", "2.0"], Some(FieldType::Double)),
+            (&["-0"], Some(FieldType::Double)),
+            (&["1", "9223372036854775808"], Some(big)),
+            (&["9223372036854775808", "0.5"], Some(FieldType::Double)),
+            (&["1000000000000000000000000000000000000000"], Some(FieldType::Double)),
+            (&["true", "false"], Some(FieldType::Bool)),
+            (&["true", "1"], Some(FieldType::Text)),
+            (&["\"1\""], Some(FieldType::Text)),
+            (&["[1]"], Some(FieldType::Text)),
+            (&["null"], None),
+            (&[], None),
+        ] {
+            assert_eq!(type_of_values(values), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn bad_records_are_counted_and_passed_over() {
+        let sample = look("{\"x\":1}\n\n{\"x\":\"a\"\n[1]\n{\"x\":2}", &["t", "x"]);
+        assert_eq!((sample.records, sample.types[1]), (4, Some(FieldType::Int)));
+    }
+
+    #[test]
+    fn only_so_many_records_are_looked_at() {
+        let text = "{\"x\":1}\n".repeat(SAMPLE_RECORDS) + "{\"x\":\"a\"}\n";
+        let sample = look(&text, &["t", "x"]);
+        assert_eq!((sample.records, sample.types[1]), (SAMPLE_RECORDS, Some(FieldType::Int)));
+    }
+
+    #[test]
+    fn leaf_fields_are_listed_in_order_with_those_that_look_like_times() {
+        let text = r#"{"at":"2026-03-01T00:00:00Z","a":{"b":1,"c":null},"e":{},"ms":1772323200000,"n":5}
+            {"new":true,"a":{"d":"x"},"at":1}"#;
+        let fields = look(text, &[]).fields;
+        let shown: Vec<_> = fields.iter().map(|field| (field.path.name(), field.ty, field.looks_like_time)).collect();
+        let expected = [
+            ("at", Some(FieldType::Text), true),
+            ("a.b", Some(FieldType::Int), false),
+            ("a.c", None, false),
+            ("a.d", Some(FieldType::Text), false),
+            ("e", Some(FieldType::Text), false),
+            ("ms", Some(FieldType::Int), true),
+            ("n", Some(FieldType::Int), false),
+            ("new", Some(FieldType::Bool), false),
+        ];
+        assert_eq!(shown, expected.map(|(name, ty, time)| (name.to_owned(), ty, time)));
+    }
+
+    #[test]
+    fn endlessly_many_fields_are_not_listed() {
+        let text: String = (0..2 * MOST_FIELDS).map(|i| format!("{{\"k{i}\":1}}\n")).collect();
+        assert_eq!(look(&text, &[]).fields.len(), MOST_FIELDS);
+    }
+}
