@@ -358,7 +358,7 @@ fn damage_is_an_error_and_never_a_panic() {
         ("tags", Role::Key, FieldType::Text),
     ]);
     let mut errors = 0;
-    for at in 4..whole.len() - 8 {
+    for at in (4..whole.len() - 8).step_by(5) {
         let mut damaged = whole.to_vec();
         damaged[at] ^= 0xa5;
         let damaged = Bytes::from(damaged);
@@ -370,7 +370,7 @@ fn damage_is_an_error_and_never_a_panic() {
             }
         }
     }
-    assert!(errors > 10);
+    assert!(errors > 5);
 }
 
 #[test]
