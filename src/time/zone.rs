@@ -7,9 +7,4 @@ pub struct Zone(jiff::tz::TimeZone);
 impl Zone {
     /// Coordinated universal time.
     pub const UTC: Zone = Zone(jiff::tz::TimeZone::UTC);
-
-    /// The zone's name.
-    pub fn name(&self) -> &str {
-        self.0.iana_name().unwrap_or("UTC")
-    }
 }
