@@ -9,6 +9,8 @@ mod convert;
 mod fields;
 mod read;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod text;
 mod times;
 mod write;
