@@ -3,6 +3,12 @@
 //! Must not know rows, keys or aggregates. Invariant: every window of `windows_of(ts)` holds `ts`. A kind of window is
 //! one row of [`WINDOWS`] with its own file; nothing else in the crate lists the kinds.
 
+mod axis;
+mod cumulate;
+mod session;
+mod sliding;
+mod tumbling;
+
 use crate::error::Result;
 use crate::time::{Span, Ts, Zone};
 use std::fmt::Debug;
@@ -62,6 +68,13 @@ pub struct Grid {
     pub sunday_weeks: bool,
 }
 
+impl Default for Grid {
+    /// UTC, no offset, weeks from Monday.
+    fn default() -> Self {
+        Grid { zone: Zone::UTC, offset: Span::ZERO, sunday_weeks: false }
+    }
+}
+
 /// A kind of window: what it is called, what it means, and how its sizes are read.
 pub struct WindowKind {
     /// The flag's name, also its name in the table.
@@ -75,4 +88,138 @@ pub struct WindowKind {
 }
 
 /// Every kind of window there is.
-pub static WINDOWS: &[&WindowKind] = &[];
+pub static WINDOWS: &[&WindowKind] = &[&tumbling::TUMBLING, &sliding::SLIDING, &cumulate::CUMULATE, &session::SESSION];
+
+/// The kind of window of this name.
+pub fn find(name: &str) -> Option<&'static WindowKind> {
+    WINDOWS.iter().copied().find(|kind| kind.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{all_zones, format_rfc3339};
+    use proptest::prelude::*;
+
+    fn parse(kind: &str, text: &str, grid: &Grid) -> Box<dyn Windower> {
+        match (find(kind).expect("a kind").parse)(text, grid) {
+            Ok(Grouping::Windows(windower)) => windower,
+            other => panic!("{kind} {text}: {other:?}"),
+        }
+    }
+
+    /// Windows on the UTC grid, moved by `offset` microseconds.
+    pub(super) fn windows(kind: &str, text: &str, offset: i64) -> Box<dyn Windower> {
+        parse(kind, text, &Grid { offset: Span::from_micros(offset), ..Grid::default() })
+    }
+
+    /// What a value is refused with, without its hint.
+    pub(super) fn refused(kind: &str, text: &str) -> String {
+        (find(kind).expect("a kind").parse)(text, &Grid::default()).expect_err("an error").message().to_owned()
+    }
+
+    /// The windows of a second since the epoch, in seconds.
+    pub(super) fn shown(kind: &str, text: &str, second: i64) -> Vec<String> {
+        let mut found = Vec::new();
+        windows(kind, text, 0).windows_of(Ts::from_micros(second * 1_000_000), &mut found);
+        let second = |ts: Ts| ts.micros() / 1_000_000;
+        found.iter().map(|w| format!("{}..{}", second(w.start), second(w.end))).collect()
+    }
+
+    /// The windows of a local time, in that zone.
+    pub(super) fn local(kind: &str, text: &str, zone: &str, at: &str) -> Vec<String> {
+        let zone = Zone::parse(zone).expect("a zone");
+        let ts = Ts::parse_flag(at, &zone, Ts::MIN).expect("a time");
+        let windower = parse(kind, text, &Grid { zone: zone.clone(), ..Grid::default() });
+        check(&*windower, ts);
+        let mut found = Vec::new();
+        windower.windows_of(ts, &mut found);
+        let text = |ts: Ts| {
+            let mut out = Vec::new();
+            format_rfc3339(ts, &zone, &mut out);
+            String::from_utf8(out).expect("text")
+        };
+        found.iter().map(|w| format!("{}..{}", text(w.start), text(w.end))).collect()
+    }
+
+    /// What every windower promises about an instant.
+    pub(super) fn check(windower: &dyn Windower, ts: Ts) {
+        let mut found = Vec::new();
+        windower.windows_of(ts, &mut found);
+        assert!(!found.is_empty() && found.iter().all(|w| w.holds(ts)), "{ts:?} in {found:?} of {windower:?}");
+        assert!(found.is_sorted_by(|a, b| a < b), "{found:?} of {windower:?}");
+        let pane = windower.pane_of(ts);
+        assert!(pane.holds(ts), "{ts:?} in {pane:?} of {windower:?}");
+        let last = Ts::from_micros(pane.end.micros() - 1);
+        let middle = Ts::from_micros(pane.start.micros() + pane.end.since(pane.start).micros() / 2);
+        for other in [pane.start, middle, last] {
+            let mut same = Vec::new();
+            windower.windows_of(other, &mut same);
+            assert_eq!((windower.pane_of(other), same), (pane, found.clone()), "{ts:?} and {other:?} of {windower:?}");
+        }
+    }
+
+    const LAYOUTS: [(&str, &str); 15] = [
+        ("tumbling", "1d"),
+        ("tumbling", "3w"),
+        ("tumbling", "1q"),
+        ("tumbling", "7h"),
+        ("sliding", "1d/1h"),
+        ("sliding", "1d/30m"),
+        ("sliding", "3d/2d"),
+        ("sliding", "1w/2d"),
+        ("sliding", "1y/5mo"),
+        ("sliding", "7h/5h"),
+        ("cumulate", "1d/15m"),
+        ("cumulate", "2d/6h"),
+        ("cumulate", "1w/1d"),
+        ("cumulate", "1y/1q"),
+        ("cumulate", "1h/1m"),
+    ];
+
+    #[test]
+    fn every_promise_holds_where_clocks_change_most() {
+        for name in ["Europe/Berlin", "Pacific/Apia", "Pacific/Kwajalein", "Australia/Lord_Howe", "America/Sao_Paulo"] {
+            let zone = Zone::parse(name).expect("a zone");
+            for (kind, text) in LAYOUTS {
+                let windower = parse(kind, text, &Grid { zone: zone.clone(), ..Grid::default() });
+                for at in zone.transitions() {
+                    for micros in [-86_400_000_000, -1, 0, 1_800_000_000, 3_600_000_000] {
+                        check(&*windower, Ts::from_micros(at.micros() + micros));
+                    }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn every_promise_holds_in_every_zone(
+            zone in prop::sample::select(all_zones()),
+            layout in prop::sample::select(&LAYOUTS[..]),
+            micros in prop_oneof![
+                Ts::FIRST.micros()..=Ts::LAST.micros(),
+                -4_000_000_000_000_000i64..5_000_000_000_000_000,
+            ],
+            offset in prop_oneof![Just(0), -200_000_000_000i64..200_000_000_000],
+            sunday_weeks: bool,
+        ) {
+            let grid = Grid { zone, offset: Span::from_micros(offset), sunday_weeks };
+            check(&*parse(layout.0, layout.1, &grid), Ts::from_micros(micros));
+        }
+
+        #[test]
+        fn no_instant_makes_a_windower_panic(
+            micros in prop_oneof![any::<i64>(), Just(i64::MIN), Just(i64::MAX), (0i64..1 << 50).prop_map(|n| i64::MIN + n)],
+            layout in prop::sample::select(&LAYOUTS[..]),
+            offset: i64,
+        ) {
+            let grid = Grid { offset: Span::from_micros(offset), ..Grid::default() };
+            let (windower, mut found) = (parse(layout.0, layout.1, &grid), Vec::new());
+            windower.windows_of(Ts::from_micros(micros), &mut found);
+            windower.pane_of(Ts::from_micros(micros));
+            prop_assert!(!found.is_empty());
+        }
+    }
+}
