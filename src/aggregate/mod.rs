@@ -4,6 +4,20 @@
 //! commutative, and a result is a function of the rows alone, not of their order or of how they were split. Where a
 //! function needs an order (`first`), the caller passes it as further argument columns.
 
+mod cells;
+mod column;
+mod count;
+mod distinct;
+mod double_sum;
+mod exact_sum;
+mod extremum;
+mod first_last;
+mod integer_sum;
+mod sum;
+#[cfg(test)]
+mod tests;
+mod value;
+
 use crate::error::Result;
 use crate::schema::FieldType;
 use arrow::array::ArrayRef;
@@ -89,9 +103,41 @@ pub struct AggregateKind {
 }
 
 /// Every aggregate there is.
-pub static AGGREGATES: &[&AggregateKind] = &[];
+pub static AGGREGATES: &[&AggregateKind] =
+    &[&count::COUNT, &sum::SUM, &sum::AVG, &extremum::MIN, &extremum::MAX, &first_last::FIRST, &first_last::LAST];
+
+impl AggregateKind {
+    /// Refuses an argument of a type it cannot take (none: rows), naming the field:
+    /// `sum needs a number, but "page" is text`.
+    pub fn check(&self, field: &str, argument: Option<FieldType>) -> Result<(), String> {
+        match (self.takes, argument) {
+            (Takes::AnythingOrRows, _) | (Takes::Anything, Some(_)) => Ok(()),
+            (Takes::Number, Some(ty)) if ty.is_number() => Ok(()),
+            (Takes::Number, Some(ty)) => {
+                Err(format!("{} needs a number, but \"{field}\" is {}", self.name, with_article(ty)))
+            }
+            (Takes::Anything | Takes::Number, None) => Err(format!("{} needs a field", self.name)),
+        }
+    }
+}
+
+fn with_article(ty: FieldType) -> String {
+    match ty {
+        FieldType::Text => "text".into(),
+        other => format!("a {}", other.name()),
+    }
+}
 
 /// The aggregate of this name, in any case.
 pub fn find(name: &str) -> Option<&'static AggregateKind> {
     AGGREGATES.iter().copied().find(|kind| kind.name.eq_ignore_ascii_case(name))
+}
+
+/// Makes `slot` hold what `empty` makes, growing the states if need be.
+#[inline]
+fn reset<T>(states: &mut Vec<T>, slot: Slot, empty: impl Fn() -> T) {
+    if slot.index() >= states.len() {
+        states.resize_with(slot.index() + 1, &empty);
+    }
+    states[slot.index()] = empty();
 }

@@ -1,0 +1,94 @@
+//! `min` and `max`: the least and the greatest value, of any type.
+//!
+//! Must not know columns. The order is [`Value`]'s, so equal values are the same value and the rows' order cannot show.
+
+use super::cells::{Cells, Family};
+use super::column::Moment;
+use super::value::Value;
+use super::{Accumulator, AggregateKind, Takes};
+use crate::schema::FieldType;
+use arrow::array::ArrayRef;
+
+/// `min(x)`.
+pub(super) static MIN: AggregateKind = AggregateKind {
+    name: "min",
+    usage: "min(x)",
+    doc: "the least value; text by bytes, false before true; null over nothing",
+    takes: Takes::Anything,
+    distinct: false,
+    ordered: false,
+    build: build::<false>,
+};
+
+/// `max(x)`.
+pub(super) static MAX: AggregateKind = AggregateKind {
+    name: "max",
+    usage: "max(x)",
+    doc: "the greatest value; NaN is above all numbers; null over nothing",
+    takes: Takes::Anything,
+    distinct: false,
+    ordered: false,
+    build: build::<true>,
+};
+
+fn build<const GREATEST: bool>(argument: Option<FieldType>, _: bool) -> Box<dyn Accumulator> {
+    Box::new(Cells::<Extremum<GREATEST>>::new(argument.unwrap_or(FieldType::Text)))
+}
+
+struct Extremum<const GREATEST: bool>;
+
+impl<const GREATEST: bool> Family for Extremum<GREATEST> {
+    type Cell<V: Value> = Option<V>;
+
+    const ORDERED: bool = false;
+
+    #[inline]
+    fn take<V: Value>(cell: &mut Option<V>, _: Moment, value: &V::Ref, heap: &mut usize) {
+        let stays = cell.as_ref().is_some_and(|old| keeps::<V, GREATEST>(old, value));
+        if !stays {
+            let new = V::own(value);
+            *heap += new.heap();
+            *heap -= cell.replace(new).map_or(0, |old| old.heap());
+        }
+    }
+
+    fn merge<V: Value>(into: &mut Option<V>, from: &Option<V>, heap: &mut usize) {
+        if let Some(value) = from {
+            Self::take(into, Moment::default(), value.borrow(), heap);
+        }
+    }
+
+    fn map<V: Value, W: Value>(cell: &Option<V>, to: impl Fn(&V) -> W, heap: &mut usize) -> Option<W> {
+        let new = cell.as_ref().map(to);
+        *heap += Self::heap(&new);
+        new
+    }
+
+    /// Text orders `10` before `9`, so the least number tells nothing of the least text.
+    fn may_become_text(ty: FieldType) -> bool {
+        ty == FieldType::Bool
+    }
+
+    fn heap<V: Value>(cell: &Option<V>) -> usize {
+        cell.as_ref().map_or(0, V::heap)
+    }
+
+    fn is_empty<V: Value>(cell: &Option<V>) -> bool {
+        cell.is_none()
+    }
+
+    fn output(ty: FieldType) -> FieldType {
+        ty
+    }
+
+    fn values<'a, V: Value>(ty: FieldType, cells: impl Iterator<Item = &'a Option<V>>) -> ArrayRef {
+        V::array(ty, cells.map(|cell| cell.as_ref().map(V::borrow)))
+    }
+}
+
+/// Whether the old value stays when `new` comes.
+#[inline]
+fn keeps<V: Value, const GREATEST: bool>(old: &V, new: &V::Ref) -> bool {
+    let order = old.borrow().cmp(new);
+    if GREATEST { order.is_ge() } else { order.is_le() }
+}

@@ -1,0 +1,90 @@
+//! `first` and `last`: the value at the earliest and at the latest event time, ties by position; nulls do not count.
+//!
+//! Must not know columns. A position belongs to one row alone, so the order in which rows arrive cannot show.
+
+use super::cells::{Cells, Family};
+use super::column::Moment;
+use super::value::Value;
+use super::{Accumulator, AggregateKind, Takes};
+use crate::schema::FieldType;
+use arrow::array::ArrayRef;
+
+/// `first(x)`.
+pub(super) static FIRST: AggregateKind = AggregateKind {
+    name: "first",
+    usage: "first(x)",
+    doc: "the value at the earliest event time, ties by position; null over nothing",
+    takes: Takes::Anything,
+    distinct: false,
+    ordered: true,
+    build: build::<false>,
+};
+
+/// `last(x)`.
+pub(super) static LAST: AggregateKind = AggregateKind {
+    name: "last",
+    usage: "last(x)",
+    doc: "the value at the latest event time, ties by position; null over nothing",
+    takes: Takes::Anything,
+    distinct: false,
+    ordered: true,
+    build: build::<true>,
+};
+
+fn build<const LATEST: bool>(argument: Option<FieldType>, _: bool) -> Box<dyn Accumulator> {
+    Box::new(Cells::<FirstLast<LATEST>>::new(argument.unwrap_or(FieldType::Text)))
+}
+
+struct FirstLast<const LATEST: bool>;
+
+impl<const LATEST: bool> Family for FirstLast<LATEST> {
+    type Cell<V: Value> = Option<(Moment, V)>;
+
+    const ORDERED: bool = true;
+
+    #[inline]
+    fn take<V: Value>(cell: &mut Option<(Moment, V)>, at: Moment, value: &V::Ref, heap: &mut usize) {
+        let stays = cell.as_ref().is_some_and(|&(old, _)| if LATEST { old >= at } else { old <= at });
+        if !stays {
+            let new = V::own(value);
+            *heap += new.heap();
+            *heap -= cell.replace((at, new)).map_or(0, |(_, old)| old.heap());
+        }
+    }
+
+    fn merge<V: Value>(into: &mut Option<(Moment, V)>, from: &Option<(Moment, V)>, heap: &mut usize) {
+        if let Some((at, value)) = from {
+            Self::take(into, *at, value.borrow(), heap);
+        }
+    }
+
+    fn map<V: Value, W: Value>(
+        cell: &Option<(Moment, V)>,
+        to: impl Fn(&V) -> W,
+        heap: &mut usize,
+    ) -> Option<(Moment, W)> {
+        let new = cell.as_ref().map(|(at, value)| (*at, to(value)));
+        *heap += Self::heap(&new);
+        new
+    }
+
+    fn may_become_text(_: FieldType) -> bool {
+        true
+    }
+
+    fn heap<V: Value>(cell: &Option<(Moment, V)>) -> usize {
+        cell.as_ref().map_or(0, |(_, value)| value.heap())
+    }
+
+    fn is_empty<V: Value>(cell: &Option<(Moment, V)>) -> bool {
+        cell.is_none()
+    }
+
+    fn output(ty: FieldType) -> FieldType {
+        ty
+    }
+
+    fn values<'a, V: Value>(ty: FieldType, cells: impl Iterator<Item = &'a Option<(Moment, V)>>) -> ArrayRef {
+        V::array(ty, cells.map(|cell| cell.as_ref().map(|(_, value)| value.borrow())))
+    }
+}

@@ -1,0 +1,238 @@
+//! SQL text as tokens and as a list of select items, and errors that show the place.
+//!
+//! Must not know what the items are for. Field names in event files are no SQL author's choice (`user`, `date`,
+//! `order`), so a keyword where only a name can stand is a name.
+
+use crate::error::{Error, Result};
+use sqlparser::ast::{Expr, FunctionArguments, Ident, ObjectNamePart, SelectItem, Spanned};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Word};
+
+/// How deep expressions may nest, so that no input can exhaust the stack.
+const DEPTH: usize = 50;
+/// How much of a long line an error shows before and behind the place.
+const SHOWN: usize = 50;
+
+/// The text of a flag, for errors that point into it.
+#[derive(Clone, Copy)]
+pub(super) struct Sql<'a> {
+    /// What was typed.
+    pub(super) text: &'a str,
+    /// What each item of the list should be: `a field`.
+    pub(super) takes: &'static str,
+}
+
+/// An item of a list with its name, if it was given one.
+pub(super) struct Item {
+    /// What it is.
+    pub(super) expr: Expr,
+    /// `AS name`.
+    pub(super) alias: Option<String>,
+    /// Where it starts.
+    pub(super) start: Location,
+}
+
+impl Sql<'_> {
+    /// Splits the text into tokens, without spaces and comments.
+    pub(super) fn tokens(self) -> Result<Vec<TokenWithSpan>> {
+        let tokens = Tokenizer::new(&GenericDialect {}, self.text).tokenize_with_location();
+        let mut tokens = tokens.map_err(|error| self.error(error.location, own_words(&error.message)))?;
+        tokens.retain(|token| !matches!(token.token, Token::Whitespace(_)));
+        Ok(tokens)
+    }
+
+    /// Reads a list of expressions, each perhaps with a name.
+    pub(super) fn items(self) -> Result<Vec<Item>> {
+        let tokens = self.tokens()?;
+        if tokens.is_empty() {
+            return Err(Error::usage(format!("expected {}, found nothing", self.takes)));
+        }
+        let mut parser =
+            Parser::new(&GenericDialect {}).with_recursion_limit(DEPTH).with_tokens_with_locations(soften(tokens));
+        let items = parser.parse_comma_separated(|parser| {
+            let start = parser.peek_token().span.start;
+            parser.parse_select_item().map(|item| (start, item))
+        });
+        let items = items.map_err(|error| self.parse_error(&error))?;
+        let next = parser.peek_token();
+        if next.token != Token::EOF {
+            return Err(self.error(next.span.start, format!("expected a comma or the end, found {next}")));
+        }
+        items.into_iter().map(|(start, item)| self.item(start, item)).collect()
+    }
+
+    fn item(self, start: Location, item: SelectItem) -> Result<Item> {
+        let (expr, alias) = match item {
+            SelectItem::UnnamedExpr(expr) => (expr, None),
+            SelectItem::ExprWithAlias { expr, alias } => (expr, Some(alias.value)),
+            _ => return Err(self.unsupported(start)),
+        };
+        match alias {
+            Some(alias) if alias.is_empty() => Err(self.error(start, "expected a name after AS, found an empty one")),
+            alias => Ok(Item { expr, alias, start }),
+        }
+    }
+
+    /// An error with the line of the text it is about and a caret below the place.
+    pub(super) fn error(self, at: Location, message: impl std::fmt::Display) -> Error {
+        let line = usize::try_from(at.line).unwrap_or(0);
+        let (text, column) = match line {
+            0 => (self.text.trim_end().lines().last().unwrap_or(""), None),
+            line => (self.text.lines().nth(line - 1).unwrap_or(""), usize::try_from(at.column - 1).ok()),
+        };
+        let chars: Vec<char> = text.chars().map(|c| if c == '\t' { ' ' } else { c }).collect();
+        let column = column.unwrap_or(chars.len());
+        let from = column.saturating_sub(SHOWN);
+        let to = (column + SHOWN).min(chars.len());
+        let shown: String = chars[from.min(to)..to].iter().collect();
+        Error::usage(format!("{message}\n  {shown}\n  {}^", " ".repeat(column - from)))
+    }
+
+    /// The error for all that later versions will know.
+    pub(super) fn unsupported(self, at: Location) -> Error {
+        self.error(at, "expressions are not supported here yet")
+            .hint(format!("give {}; an odd name goes in double quotes: \"user-agent\"", self.takes))
+    }
+
+    /// Where an expression starts; `start` where the parser did not keep it.
+    pub(super) fn place(self, expr: &Expr, start: Location) -> Location {
+        Some(expr.span().start).filter(|place| place.line > 0).unwrap_or(start)
+    }
+
+    fn parse_error(self, error: &ParserError) -> Error {
+        let text = match error {
+            ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
+            ParserError::RecursionLimitExceeded => return Error::usage("nested too deeply"),
+        };
+        let (message, place) = text.rsplit_once(" at Line: ").unwrap_or((text, ""));
+        let place = place
+            .split_once(", Column: ")
+            .and_then(|(line, column)| Some(Location { line: line.parse().ok()?, column: column.parse().ok()? }));
+        self.error(place.unwrap_or_else(Location::empty), own_words(message))
+    }
+}
+
+/// The parser's message as we write messages: `Expected: ), found: EOF` is `expected ), found the end`.
+fn own_words(message: &str) -> String {
+    let text = message.trim_end_matches('.').replace("Expected: ", "expected ").replace("found: ", "found ");
+    let text = text.replace("found EOF", "found the end").replace("before EOF", "before the end");
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// Takes from keywords their meaning where only a name can stand, between commas, dots, brackets and `AS`: they become
+/// quoted names, as the parser looks at some words themselves.
+fn soften(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    for i in 0..tokens.len() {
+        let before = i.checked_sub(1).map(|i| &tokens[i].token);
+        let after = tokens.get(i + 1).map(|token| &token.token);
+        if may_precede_name(before)
+            && may_follow_name(before, after)
+            && let Token::Word(word) = &mut tokens[i].token
+            && word.keyword != Keyword::NoKeyword
+            && !is_literal(word)
+        {
+            *word = Word { value: word.value.clone(), quote_style: Some('"'), keyword: Keyword::NoKeyword };
+        }
+    }
+    tokens
+}
+
+fn may_precede_name(token: Option<&Token>) -> bool {
+    match token {
+        None | Some(Token::LParen | Token::Comma | Token::Period) => true,
+        Some(Token::Word(word)) => word.keyword == Keyword::DISTINCT,
+        Some(_) => false,
+    }
+}
+
+fn may_follow_name(before: Option<&Token>, after: Option<&Token>) -> bool {
+    match after {
+        None | Some(Token::RParen | Token::Comma | Token::Period) => true,
+        Some(Token::Word(word)) => word.keyword == Keyword::AS,
+        Some(_) => before == Some(&Token::Period),
+    }
+}
+
+fn is_literal(word: &Word) -> bool {
+    matches!(word.keyword, Keyword::NULL | Keyword::TRUE | Keyword::FALSE | Keyword::DISTINCT | Keyword::ALL)
+}
+
+/// The names of a plain field, outermost first; none for any other expression.
+pub(super) fn field(expr: &Expr) -> Option<Vec<String>> {
+    let names = |idents: &[Ident]| idents.iter().map(|ident| ident.value.clone()).collect::<Vec<_>>();
+    let parts = match expr {
+        Expr::Identifier(ident) => vec![ident.value.clone()],
+        Expr::CompoundIdentifier(idents) => names(idents),
+        // A name that SQL reads as a call without brackets, like `user` in front of an alias.
+        Expr::Function(call) if matches!(call.args, FunctionArguments::None) => match &call.name.0[..] {
+            [ObjectNamePart::Identifier(ident)] => vec![ident.value.clone()],
+            _ => return None,
+        },
+        _ => return None,
+    };
+    parts.iter().all(|part| !part.is_empty()).then_some(parts)
+}
+
+/// A name as it is typed: in double quotes where it is no plain word.
+pub(super) fn quoted(name: &str) -> String {
+    let starts = name.starts_with(|c: char| c.is_alphabetic() || "_#@".contains(c));
+    match starts && name.chars().all(|c| c.is_alphanumeric() || "_#@$".contains(c)) {
+        true => name.to_owned(),
+        false => format!("\"{}\"", name.replace('"', "\"\"")),
+    }
+}
+
+/// The candidate a typing error away from `name`, if there is one.
+pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let near = candidates.map(|candidate| (strsim::damerau_levenshtein(&name, candidate), candidate));
+    near.min().filter(|&(distance, candidate)| distance <= (candidate.len() / 2).clamp(1, 2)).map(|(_, near)| near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        Sql { text, takes: "a field" }.items().map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn errors_point_at_the_place() {
+        assert_eq!(error("sum(a"), "expected ), found the end\n  sum(a\n       ^");
+        assert_eq!(error("a,\n  b c d"), "expected a comma or the end, found d\n    b c d\n        ^");
+        assert_eq!(error("é, ?)"), "expected a comma or the end, found )\n  é, ?)\n      ^");
+        assert_eq!(error(" "), "expected a field, found nothing");
+        assert_eq!(error("a,"), "expected an expression, found the end\n  a,\n    ^");
+        assert!(
+            error("a, \"b").contains("close delimiter '\"' before the end\n  a, \"b\n     ^"),
+            "{}",
+            error("a, \"b")
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_place() {
+        let text = format!("{}b c d, {}z", "a, ".repeat(100), "y, ".repeat(100));
+        let error = error(&text);
+        let lines: Vec<&str> = error.lines().collect();
+        assert_eq!((lines[1].len(), lines[2].len()), (2 + 2 * SHOWN, 2 + SHOWN + 1));
+        assert_eq!(&lines[1][lines[2].len() - 1..][..2], "d,");
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_no_overflow() {
+        assert_eq!(error(&"(".repeat(100_000)), "nested too deeply");
+    }
+
+    #[test]
+    fn names_are_quoted_where_they_must_be() {
+        assert_eq!(quoted("page_id"), "page_id");
+        assert_eq!(quoted("@timestamp"), "@timestamp");
+        assert_eq!(quoted("Flight \"x\""), "\"Flight \"\"x\"\"\"");
+        assert_eq!(quoted("2xx"), "\"2xx\"");
+    }
+}
