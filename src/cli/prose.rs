@@ -248,8 +248,8 @@ fn streams() -> Section {
             Paragraph::Text(
                 "Results go to standard output, or to --output, which appears whole or not at all. All that is for \
                  people goes to standard error: progress and a summary when it is a terminal, elsewhere only what \
-                 needs attention, so that cron is silent when all is well. When the reader of the output goes away, as head \
-                 does, the run ends quietly.",
+                 needs attention, so that cron is silent when all is well. When the reader of the output goes away, as \
+                 head does, the run ends quietly.",
             ),
             Paragraph::Text(
                 "@FILE among the arguments stands for the flags in FILE: words as in a shell, on any number of lines, \
