@@ -108,12 +108,11 @@ impl Wants {
     fn check_arguments(&self, plan: &Plan, columns: &[Column]) -> Result<()> {
         for (call, argument) in plan.calls.iter().zip(&self.arguments) {
             let Some(column) = argument.map(|at| &columns[at]) else { continue };
-            if call.kind.takes == Takes::Number && !column.ty.is_number() {
-                let (name, field, ty) = (call.kind.name, column.path.name(), column.ty.name());
-                return Err(Error::failed(format!("{name} needs a number, but \"{field}\" is {ty}")).hint(format!(
-                    "--schema '{field} double' reads it as a number; texts that mean nothing: --null NA"
-                )));
-            }
+            call.kind.check(&column.path.name(), Some(column.ty)).map_err(|what| {
+                let field = column.path.name();
+                Error::failed(what)
+                    .hint(format!("--schema '{field} double' reads it as a number; texts that mean nothing: --null NA"))
+            })?;
         }
         Ok(())
     }
@@ -205,9 +204,7 @@ fn no_such_column(input: &Prepared, wanted: &Wanted, similar: Option<&str>) -> E
     let fields: Vec<&FieldInfo> = input.sample.fields.iter().collect();
     match (similar, wanted.role, time_like(&fields).as_slice()) {
         (Some(similar), ..) => error.hint(format!("did you mean \"{similar}\"?")),
-        (None, Role::Time, [_, ..]) => {
-            error.hint(format!("these look like times: {}", time_like(&fields).join(", ")))
-        }
+        (None, Role::Time, [_, ..]) => error.hint(format!("these look like times: {}", time_like(&fields).join(", "))),
         _ if fields.is_empty() => error.hint("the file is empty"),
         _ => error.hint(format!("the columns are {}", names(&fields))),
     }

@@ -72,7 +72,8 @@ fn run(case: &Value, n: usize) -> (Vec<Value>, String, Value) {
     std::fs::write(folder.path().join("in.jsonl"), text).unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     let mut all = args(case);
-    for (flag, file) in [("output", "out.jsonl"), ("late", "late.jsonl"), ("bad", "bad.jsonl"), ("summary", "sum.json")] {
+    for (flag, file) in [("output", "out.jsonl"), ("late", "late.jsonl"), ("bad", "bad.jsonl"), ("summary", "sum.json")]
+    {
         all.push(format!("--{flag}={}", at(file)));
     }
     all.push(at("in.jsonl"));

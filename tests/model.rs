@@ -121,7 +121,13 @@ struct World<'a> {
 
 impl<'a> World<'a> {
     fn new(job: &'a Job, files: usize) -> Self {
-        let n = if job.by_device { 256 } else if job.concat { 1 } else { files };
+        let n = if job.by_device {
+            256
+        } else if job.concat {
+            1
+        } else {
+            files
+        };
         let mut partitions = vec![Partition::new(); n];
         if job.by_device {
             partitions.iter_mut().for_each(|p| p.exists = false);
@@ -276,9 +282,7 @@ pub fn windows_of(kind: &Kind, t: i64) -> Vec<(i64, i64)> {
     };
     let mut all: Vec<(i64, i64)> = match *kind {
         Kind::Tumbling { size, offset } => grid(size, offset, size).into_iter().map(|s| (s, s + size)).collect(),
-        Kind::Sliding { size, slide, offset } => {
-            grid(slide, offset, size).into_iter().map(|s| (s, s + size)).collect()
-        }
+        Kind::Sliding { size, slide, offset } => grid(slide, offset, size).into_iter().map(|s| (s, s + size)).collect(),
         Kind::Cumulate { size, step, offset } => grid(size, offset, size)
             .into_iter()
             .flat_map(|s| (1..=size / step).map(move |i| (s, s + i * step)))

@@ -127,13 +127,19 @@ pub struct EncodeOptions {
     pub width: Option<usize>,
 }
 
+/// Makes a decoder from the first bytes of an input (all of them, if `last`).
+pub type OpenText = fn(head: &[u8], last: bool, options: &TextOptions) -> Result<Box<dyn TextDecoder>>;
+
+/// Makes an encoder for results of a schema.
+pub type MakeEncoder = fn(schema: &SchemaRef, options: &EncodeOptions) -> Result<Box<dyn Encoder>>;
+
 /// How a format's input is read.
 #[derive(Clone, Copy)]
 pub enum Read {
     /// It is not an input format.
     No,
-    /// Records framed in bytes, read as a stream. Makes the decoder from the first bytes (all of them, if `last`).
-    Text(fn(head: &[u8], last: bool, options: &TextOptions) -> Result<Box<dyn TextDecoder>>),
+    /// Records framed in bytes, read as a stream.
+    Text(OpenText),
     /// Columns with a directory at the end; needs a file that can be sought. See [`parquet`].
     Columns,
 }
@@ -151,7 +157,7 @@ pub struct FormatKind {
     /// How it is read.
     pub read: Read,
     /// Makes an encoder; none when it is not an output format. The schema is that of the results.
-    pub write: Option<fn(schema: &SchemaRef, options: &EncodeOptions) -> Result<Box<dyn Encoder>>>,
+    pub write: Option<MakeEncoder>,
 }
 
 /// Every format there is.

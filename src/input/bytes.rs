@@ -9,7 +9,6 @@ use crate::plan::InputPath;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
-use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -56,17 +55,6 @@ pub fn name(path: &InputPath) -> String {
     match path {
         InputPath::Stdin => "-".to_owned(),
         InputPath::File(path) => path.display().to_string(),
-    }
-}
-
-/// Whether a path is a pipe, socket or device rather than a file.
-pub(super) fn is_stream(path: &InputPath) -> bool {
-    match path {
-        InputPath::Stdin => true,
-        InputPath::File(path) => path.metadata().is_ok_and(|m| {
-            let ty = m.file_type();
-            ty.is_fifo() || ty.is_char_device() || ty.is_socket()
-        }),
     }
 }
 

@@ -195,7 +195,9 @@ impl Pool {
                 return Err(Error::new(ErrorKind::Interrupted(signal as i32), "interrupted"));
             }
             if shared.failed.load(Ordering::Relaxed) {
-                return Err(Error::failed("a thread ended unexpectedly").hint("this is a bug in windrow: please report it"));
+                return Err(
+                    Error::failed("a thread ended unexpectedly").hint("this is a bug in windrow: please report it")
+                );
             }
             if let Some(found) = state.lanes[lane].take_result() {
                 state.lanes[lane].depth = self.depth;

@@ -171,12 +171,7 @@ impl Job {
     }
 
     /// Makes the outputs appear and gives the account.
-    fn finish(
-        self,
-        given: &Given,
-        summary_file: Option<&Path>,
-        started: Instant,
-    ) -> Result<crate::report::Summary> {
+    fn finish(self, given: &Given, summary_file: Option<&Path>, started: Instant) -> Result<crate::report::Summary> {
         let mut summary = self.account.summary(&self.clock, self.operator.tally(), &self.columns, self.partition);
         self.outputs.fill(&mut summary);
         let total = summary.total();

@@ -27,7 +27,8 @@ impl Sides {
     /// Opens what the plan asks for.
     pub(super) fn open(plan: &Plan, inputs: &[Prepared]) -> Result<Self> {
         let sides: Vec<SideInput> = inputs.iter().map(|input| side_input(plan, input)).collect();
-        let late = plan.late.path.as_deref().map(|path| SideFile::create(path, &sides, plan.late.details)).transpose()?;
+        let late =
+            plan.late.path.as_deref().map(|path| SideFile::create(path, &sides, plan.late.details)).transpose()?;
         let bad = plan.bad.path.as_deref().map(|path| SideFile::create(path, &sides, false)).transpose()?;
         Ok(Self { late, bad, names: inputs.iter().map(|input| input.name.clone()).collect() })
     }

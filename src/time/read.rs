@@ -566,8 +566,3 @@ mod tests {
         }
     }
 }
-
-/// Appends an instant as RFC 3339 in a zone.
-pub fn format_rfc3339(ts: Ts, _zone: &Zone, out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("{}", ts.micros()).as_bytes());
-}

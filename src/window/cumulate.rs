@@ -4,6 +4,7 @@ use super::axis::{self, Axis};
 use super::{Grid, Grouping, Window, WindowKind, Windower};
 use crate::error::{Error, Result};
 use crate::time::Ts;
+use std::sync::Arc;
 
 /// The row of the table of windows.
 pub(super) static CUMULATE: WindowKind = WindowKind {
@@ -29,7 +30,7 @@ fn parse(text: &str, grid: &Grid) -> Result<Grouping> {
             .hint("the last step must end with the window"));
     }
     axis::bounded(laid.size / laid.step)?;
-    Ok(Grouping::Windows(Box::new(Cumulate { axis: laid.axis, size: laid.size, step: laid.step })))
+    Ok(Grouping::Windows(Arc::new(Cumulate { axis: laid.axis, size: laid.size, step: laid.step })))
 }
 
 impl Windower for Cumulate {

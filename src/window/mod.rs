@@ -12,6 +12,7 @@ mod tumbling;
 use crate::error::Result;
 use crate::time::{Span, Ts, Zone};
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// A half-open stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,7 +50,7 @@ pub trait Windower: Debug + Send + Sync {
 #[derive(Debug)]
 pub enum Grouping {
     /// Windows known from each event alone.
-    Windows(Box<dyn Windower>),
+    Windows(Arc<dyn Windower>),
     /// Sessions: events of a key at most `gap` apart.
     Session {
         /// The greatest distance between two neighbours of one session.
@@ -101,7 +102,7 @@ mod tests {
     use crate::time::{all_zones, format_rfc3339};
     use proptest::prelude::*;
 
-    fn parse(kind: &str, text: &str, grid: &Grid) -> Box<dyn Windower> {
+    fn parse(kind: &str, text: &str, grid: &Grid) -> Arc<dyn Windower> {
         match (find(kind).expect("a kind").parse)(text, grid) {
             Ok(Grouping::Windows(windower)) => windower,
             other => panic!("{kind} {text}: {other:?}"),
@@ -109,7 +110,7 @@ mod tests {
     }
 
     /// Windows on the UTC grid, moved by `offset` microseconds.
-    pub(super) fn windows(kind: &str, text: &str, offset: i64) -> Box<dyn Windower> {
+    pub(super) fn windows(kind: &str, text: &str, offset: i64) -> Arc<dyn Windower> {
         parse(kind, text, &Grid { offset: Span::from_micros(offset), ..Grid::default() })
     }
 

@@ -4,6 +4,7 @@ use super::axis::{self, Axis};
 use super::{Grid, Grouping, Window, WindowKind, Windower};
 use crate::error::{Error, Result};
 use crate::time::Ts;
+use std::sync::Arc;
 
 /// The row of the table of windows.
 pub(super) static SLIDING: WindowKind = WindowKind {
@@ -28,7 +29,7 @@ fn parse(text: &str, grid: &Grid) -> Result<Grouping> {
         return Err(Error::usage("the slide is longer than the window, so events in between would be in none"));
     }
     axis::bounded(laid.size / laid.step)?;
-    Ok(Grouping::Windows(Box::new(Sliding { axis: laid.axis, size: laid.size, slide: laid.step })))
+    Ok(Grouping::Windows(Arc::new(Sliding { axis: laid.axis, size: laid.size, slide: laid.step })))
 }
 
 impl Sliding {

@@ -4,6 +4,7 @@ use super::axis::{self, Axis};
 use super::{Grid, Grouping, Window, WindowKind, Windower};
 use crate::error::Result;
 use crate::time::{Ts, WindowSize};
+use std::sync::Arc;
 
 /// The row of the table of windows.
 pub(super) static TUMBLING: WindowKind =
@@ -17,7 +18,7 @@ struct Tumbling {
 
 fn parse(text: &str, grid: &Grid) -> Result<Grouping> {
     let (axis, size) = axis::of_size(WindowSize::parse(text)?, grid);
-    Ok(Grouping::Windows(Box::new(Tumbling { axis, size })))
+    Ok(Grouping::Windows(Arc::new(Tumbling { axis, size })))
 }
 
 impl Windower for Tumbling {
