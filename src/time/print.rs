@@ -3,7 +3,7 @@
 //! Must not know columns or formats. Appends to the caller's bytes and never fails: instants beyond the years -9999
 //! to 9999 print as the end they are beyond.
 
-use super::civil::{DAY, SECOND, civil_from_days};
+use super::civil::{DAY, SECOND, civil_from_days, days_from_civil};
 use super::{Ts, Zone};
 
 /// Appends an instant as RFC 3339 in a zone: `Z` for UTC, else the offset; none, 3 or 6 digits of fraction as needed.
@@ -12,52 +12,55 @@ use super::{Ts, Zone};
 /// minutes and the clock time follows it, so the text still means the same instant.
 pub fn format_rfc3339(ts: Ts, zone: &Zone, out: &mut Vec<u8>) {
     let ts = ts.clamp(Ts::FIRST, Ts::LAST);
-    let minutes = zone.offset(ts).div_euclid(60 * SECOND);
-    let wall = ts.micros() + minutes * 60 * SECOND;
-    push_date(wall.div_euclid(DAY), out);
-    push_clock(wall.rem_euclid(DAY), out);
+    let minutes = zone.offset(ts).div_euclid(MINUTE);
+    let wall = ts.micros() + minutes * MINUTE;
+    let (day, of_day) = (wall.div_euclid(DAY), wall.rem_euclid(DAY));
+    let micros = (of_day % SECOND) as u32;
+    if wall < YEAR_ZERO {
+        out.extend_from_slice(b"-00");
+    }
+    let text = date_and_clock(day, (of_day / SECOND) as u32, micros);
+    out.extend_from_slice(match micros {
+        0 => &text[..19],
+        _ if micros.is_multiple_of(1_000) => &text[..23],
+        _ => &text,
+    });
     if zone.is_utc() {
         out.push(b'Z');
     } else {
-        push_offset(minutes, out);
+        out.extend_from_slice(&offset(minutes));
     }
 }
 
-fn push_date(day: i64, out: &mut Vec<u8>) {
+/// Microseconds of a minute.
+const MINUTE: i64 = 60 * SECOND;
+/// The wall-clock time before which years are negative, and take six digits.
+const YEAR_ZERO: i64 = days_from_civil(0, 1, 1) * DAY;
+
+/// `YYYY-MM-DDThh:mm:ss.ffffff`, without the year's sign.
+#[inline]
+fn date_and_clock(day: i64, second: u32, micros: u32) -> [u8; 26] {
     let (year, month, day) = civil_from_days(day);
-    if year < 0 {
-        out.extend_from_slice(b"-00");
-    }
-    let year = year.unsigned_abs();
-    let ([a, b], [c, d]) = (two(year / 100), two(year % 100));
-    let ([e, f], [g, h]) = (two(month.unsigned_abs()), two(day.unsigned_abs()));
-    out.extend_from_slice(&[a, b, c, d, b'-', e, f, b'-', g, h]);
+    let year = year.unsigned_abs() as u32;
+    let ([y0, y1], [y2, y3]) = (two(year / 100), two(year % 100));
+    let ([m0, m1], [d0, d1]) = (two(month as u32), two(day as u32));
+    let ([h0, h1], [n0, n1], [s0, s1]) = (two(second / 3_600), two(second / 60 % 60), two(second % 60));
+    let ([f0, f1], [f2, f3], [f4, f5]) = (two(micros / 10_000), two(micros / 100 % 100), two(micros % 100));
+    [y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1, b'T', h0, h1, b':', n0, n1, b':', s0, s1, b'.', f0, f1, f2, f3, f4, f5]
 }
 
-fn push_clock(of_day: i64, out: &mut Vec<u8>) {
-    let (seconds, micros) = ((of_day / SECOND) as u64, (of_day % SECOND) as u64);
-    let ([a, b], [c, d], [e, f]) = (two(seconds / 3_600), two(seconds / 60 % 60), two(seconds % 60));
-    out.extend_from_slice(&[b'T', a, b, b':', c, d, b':', e, f]);
-    if micros == 0 {
-        return;
-    }
-    let ([a, b], [c, d], [e, f]) = (two(micros / 10_000), two(micros / 100 % 100), two(micros % 100));
-    let digits = [b'.', a, b, c, d, e, f];
-    out.extend_from_slice(if micros % 1_000 == 0 { &digits[..4] } else { &digits });
-}
-
-fn push_offset(minutes: i64, out: &mut Vec<u8>) {
+/// `+hh:mm`.
+fn offset(minutes: i64) -> [u8; 6] {
     let sign = if minutes < 0 { b'-' } else { b'+' };
-    let minutes = minutes.unsigned_abs();
+    let minutes = minutes.unsigned_abs() as u32;
     let ([a, b], [c, d]) = (two(minutes / 60), two(minutes % 60));
-    out.extend_from_slice(&[sign, a, b, b':', c, d]);
+    [sign, a, b, b':', c, d]
 }
 
 /// The two digits of a number below 100.
 #[inline]
-fn two(number: u64) -> [u8; 2] {
-    let number = number as u8;
-    [b'0' + number / 10, b'0' + number % 10]
+fn two(number: u32) -> [u8; 2] {
+    [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]
 }
 
 #[cfg(test)]

@@ -501,6 +501,7 @@ mod tests {
         assert_eq!(read_as("%s", "Europe/Berlin", "1709209800"), noon);
         assert_eq!(read_as("%F %T %Q", "UTC", "2024-02-29 13:30:00 Europe/Berlin"), noon);
         assert_eq!(read_as("%F %T%.f", "UTC", "2024-02-29 12:30:00.0000009"), noon);
+        assert_eq!(read_as("%s%.f", "UTC", "1709209800.25"), Ok(1_709_209_800_250_000));
         assert_eq!(read_as("%Y-%m-%d", "+01:00", "2024-02-29"), Ok(1_709_161_200_000_000));
         assert_eq!(
             read_as("%Y-%m-%d", "UTC", "29.2.2024"),
