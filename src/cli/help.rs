@@ -90,17 +90,12 @@ pub(super) fn long(sub: &clap::Command) -> String {
         out.push('\n');
     }
     for Section { title, paragraphs } in prose::help_sections(name) {
-        out.push_str(&format!("{}:\n", capitalised(title)));
+        out.push_str(&format!("{}:\n", text::sentence(&title.to_lowercase())));
         paragraphs.iter().for_each(|paragraph| out.push_str(&paragraph.plain(2)));
         out.push('\n');
     }
-    out.push_str(&format!("The man page, windrow-{name}(1), has the rules in full.\n"));
+    out.push_str(&format!("windrow-{name}(1), the man page, has the rules in full.\n"));
     out
-}
-
-fn capitalised(title: &str) -> String {
-    let mut chars = title.chars();
-    chars.next().into_iter().chain(chars.flat_map(char::to_lowercase)).collect()
 }
 
 /// How the command is written.

@@ -40,7 +40,7 @@ fn choices() -> String {
 }
 
 fn arg(kind: &'static WindowKind) -> Arg {
-    Arg::new(kind.name).long(kind.name).value_name(kind.value).help(kind.doc)
+    Arg::new(kind.name).long(kind.name).value_name(kind.value).help(text::sentence(kind.doc))
 }
 
 impl Args for KindFlags {

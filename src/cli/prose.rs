@@ -31,8 +31,11 @@ impl Paragraph {
             Paragraph::Code(code) => code.lines().map(|line| format!("{:indent$}  {line}\n", "")).collect(),
             Paragraph::Item(term, text) => {
                 let column = indent + 24;
-                let gap = column.saturating_sub(indent + term.len()).max(2);
-                format!("{:indent$}{term}{:gap$}{}\n", "", "", fill(text, column).trim_start())
+                let text = fill(text, column);
+                match column.checked_sub(indent + term.len()) {
+                    Some(gap) if gap >= 2 => format!("{:indent$}{term}{:gap$}{}\n", "", "", text.trim_start()),
+                    _ => format!("{:indent$}{term}\n{text}\n", ""),
+                }
             }
         }
     }

@@ -59,6 +59,12 @@ pub(super) fn bound(text: &str) -> Result<Bound> {
     }
 }
 
+/// The same text with a capital letter at the start, as `-h` has its lines.
+pub(super) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
+}
+
 /// The name that was probably meant.
 pub(super) fn similar<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let scored = names.map(|name| (strsim::jaro_winkler(&text.to_ascii_lowercase(), name), name));

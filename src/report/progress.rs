@@ -50,13 +50,13 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// What the bar says beside itself.
+    /// The bar, where the total is known, and what it says beside itself.
     fn line(&self, elapsed: Duration, window: &str, zone: &Zone) -> String {
         let (read, total) = (self.bytes.load(Relaxed), self.total_bytes.load(Relaxed));
         let time = elapsed.as_secs_f64();
         let size = match total {
             0 => format!("{}, {}", bytes(read), counted(self.records.load(Relaxed), "record")),
-            _ => format!("{} of {}", bytes(read), bytes(total)),
+            _ => format!("{} {} of {}", gauge(read, total), bytes(read), bytes(total)),
         };
         let mut parts = vec![size, byte_rate(read, time)];
         parts.extend(left(read, total, time).map(|left| format!("{} left", seconds(left))));
@@ -133,13 +133,10 @@ struct Screen {
 
 impl Screen {
     fn draw(&mut self) {
-        let (read, total) = (self.progress.bytes.load(Relaxed), self.progress.total_bytes.load(Relaxed));
-        let bar = self.bar.get_or_insert_with(|| new_bar(total));
-        bar.set_length(total);
-        bar.set_position(read.min(total));
+        let bar = self.bar.get_or_insert_with(new_bar);
+        // One call: each setter of the bar draws it anew.
         bar.set_message(self.progress.line(self.started.elapsed(), self.window, &self.zone));
-        bar.tick();
-        if total == 0
+        if self.progress.total_bytes.load(Relaxed) == 0
             && self.started.elapsed() >= HINT_AFTER
             && let Some(hint) = self.hint.take()
         {
@@ -152,10 +149,18 @@ impl Screen {
     }
 }
 
-fn new_bar(total: u64) -> ProgressBar {
-    let template = if total == 0 { "{spinner} {msg}" } else { "{bar:24} {msg}" };
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()).with_style(style.progress_chars("=> "))
+/// A line that is cut at the terminal's width.
+fn new_bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
+}
+
+/// `[=====>    ]`: how much of the bytes is read.
+fn gauge(read: u64, total: u64) -> String {
+    const WIDTH: usize = 20;
+    let done = ((read as f64 / total.max(1) as f64).min(1.0) * WIDTH as f64) as usize;
+    let head = if done < WIDTH { ">" } else { "" };
+    format!("[{:WIDTH$}]", "=".repeat(done) + head)
 }
 
 #[cfg(test)]
@@ -175,8 +180,15 @@ mod tests {
         progress.late.store(1_204, Relaxed);
         assert_eq!(
             line(&progress),
-            "1.0 GB of 3.0 GB, 500 MB/s, 4s left, watermark 2026-01-01T00:00:00Z, 1 window open, 1,204 late"
+            "[======>             ] 1.0 GB of 3.0 GB, 500 MB/s, 4s left, watermark 2026-01-01T00:00:00Z, 1 window open, 1,204 late"
         );
+    }
+
+    #[test]
+    fn the_gauge_is_as_wide_at_every_share() {
+        assert_eq!(gauge(0, 10), "[>                   ]");
+        assert_eq!(gauge(10, 10), "[====================]");
+        assert_eq!(gauge(11, 10), gauge(10, 10));
     }
 
     #[test]
