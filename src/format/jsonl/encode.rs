@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::format::{EncodeOptions, Encoder};
-use crate::time::{Ts, Zone};
+use crate::time::{Ts, Zone, format_rfc3339};
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, ListArray, RecordBatch,
     StringArray, StringViewArray, TimestampMicrosecondArray, UInt64Array,
@@ -241,13 +241,6 @@ fn write_escape(b: u8, out: &mut Vec<u8>) {
         }
     };
     out.extend_from_slice(&[b'\\', short]);
-}
-
-/// Stands in for `crate::time::format_rfc3339`, which knows zones.
-fn format_rfc3339(ts: Ts, _zone: &Zone, out: &mut Vec<u8>) {
-    if let Ok(stamp) = jiff::Timestamp::from_microsecond(ts.micros()) {
-        out.extend_from_slice(stamp.to_string().as_bytes());
-    }
 }
 
 #[cfg(test)]

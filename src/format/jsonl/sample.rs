@@ -238,6 +238,14 @@ mod tests {
     }
 
     #[test]
+    fn the_unit_comes_from_the_first_usable_number_that_is_not_zero() {
+        let unit = |text: &str| look(text, &["t"]).time_unit;
+        assert_eq!(unit("{\"t\":0}\n{\"t\":\"n/a\"}\n{\"t\":1772323200000}\n{\"t\":1}"), Some(Unit::Millis));
+        assert_eq!(unit("{\"t\":\"1772323200\"}"), Some(Unit::Seconds));
+        assert_eq!(unit("{\"t\":\"2026-03-01T00:00:00Z\"}"), None);
+    }
+
+    #[test]
     fn only_so_many_records_are_looked_at() {
         let text = "{\"x\":1}\n".repeat(SAMPLE_RECORDS) + "{\"x\":\"a\"}\n";
         let sample = look(&text, &["t", "x"]);

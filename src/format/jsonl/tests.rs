@@ -6,7 +6,7 @@ use super::tree::Tree;
 use super::*;
 use crate::event::Raw;
 use crate::schema::{Column, FieldPath, FieldType, Role};
-use crate::time::{TimeFormat, Zone};
+use crate::time::{TimeFormat, Unit, Zone};
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Decimal128Type, Float64Type, Int64Type};
 use proptest::prelude::*;
@@ -144,6 +144,17 @@ fn a_record_without_a_usable_time_is_bad() {
     ] {
         assert_eq!(message(record, &layout), format!("column \"t\": expected a time, found {found}"));
     }
+}
+
+#[test]
+fn the_first_number_that_shows_a_unit_sets_it_for_all_that_follow() {
+    let layout = layout("t time,x int");
+    let text = "{\"t\":0}\n{\"t\":1772323200000,\"x\":true}\n{\"t\":1772323200,\"x\":1}\n{\"t\":1772323201,\"x\":2}\n";
+    let decoded = decode(text, &layout);
+    assert_eq!(decoded.batches.len(), 1, "the columns did not change");
+    assert_eq!(decoded.batches[0].times.micros()[..], [0, 1_772_323_200_000_000, 1_772_323_201_000_000]);
+    assert_eq!(decoded.batches[0].bad.len(), 1, "and a bad record sets no unit");
+    assert_eq!(decoded.layout.unwrap().time_reader.unit, Some(Unit::Seconds));
 }
 
 #[test]
