@@ -41,7 +41,7 @@ pub struct Unfit {
 
 impl From<BadTime> for Unfit {
     fn from(bad: BadTime) -> Self {
-        Unfit { found: Found::Other, phrase: bad.0 }
+        Unfit { found: Found::Other, phrase: bad.message }
     }
 }
 
