@@ -94,7 +94,7 @@ impl Zone {
     }
 
     /// The instant of a wall-clock time: in a gap, moved forward by the gap; in a fold, the earlier one (RFC 5545).
-    pub(super) fn instant(&self, wall: i64) -> Ts {
+    pub fn instant(&self, wall: i64) -> Ts {
         let offset = match self.ambiguous(wall) {
             AmbiguousOffset::Unambiguous { offset } => offset,
             AmbiguousOffset::Gap { before, .. } | AmbiguousOffset::Fold { before, .. } => before,
@@ -103,7 +103,7 @@ impl Zone {
     }
 
     /// The first instant whose wall-clock time is not before `wall`. Never decreases as `wall` grows.
-    pub(super) fn first_not_before(&self, wall: i64) -> Ts {
+    pub fn first_not_before(&self, wall: i64) -> Ts {
         if let Some(offset) = self.fixed {
             return Ts::from_micros(wall.saturating_sub(offset));
         }

@@ -9,7 +9,7 @@ use super::{MAGIC, fields, reason, rows, text, times};
 use crate::error::{Error, Result};
 use crate::format::Decoded;
 use crate::schema::{FieldInfo, FieldType, Layout, Role, SAMPLE_RECORDS, Sample, Wanted};
-use crate::time::{TimeReader, Ts, Unit};
+use crate::time::{TimeFormat, TimeReader, Ts, Unit};
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -110,7 +110,8 @@ impl ParquetInput {
         R: ChunkReader + Clone + 'static,
     {
         let ty = fields::field_type(&found.ty);
-        if time.unit.is_some() || found.leaves.len() != 1 || matches!(ty, None | Some(FieldType::Time)) {
+        let told_by_size = time.format == TimeFormat::Auto && time.unit.is_none();
+        if !told_by_size || found.leaves.len() != 1 || matches!(ty, None | Some(FieldType::Time)) {
             return Ok(None);
         }
         for piece in 0..self.pieces.len() {

@@ -16,7 +16,8 @@ use arrow::datatypes::{DataType, Field, Fields, Int32Type};
 use bytes::Bytes;
 use std::sync::Arc;
 
-const GROUP_ROWS: usize = 50_000;
+/// A little more than are decoded at a time.
+const GROUP_ROWS: usize = 33_000;
 
 fn file(columns: Vec<(&str, ArrayRef)>) -> Bytes {
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(GROUP_ROWS));
@@ -207,20 +208,24 @@ fn rows_written_again_are_the_same_rows() {
     assert!(matches!(again.raw, Raw::Rows(again) if again == raw));
 }
 
-fn many_rows() -> Bytes {
-    let rows = GROUP_ROWS as i64 * 2 + 5;
-    let times = TimestampMillisecondArray::from_iter((0..rows).map(|i| (i % 40_000 != 39_999).then_some(i)));
+/// Three row groups, the last of five rows; the last rows of the others have no time.
+fn groups_of(group_rows: usize) -> Bytes {
+    let rows = group_rows as i64 * 2 + 5;
+    let timeless = group_rows as i64 - 1;
+    let times = (0..rows).map(|i| (i % group_rows as i64 != timeless).then_some(i));
+    let times = TimestampMillisecondArray::from_iter(times);
     let words = StringArray::from_iter_values((0..rows).map(|i| format!("w{}", i % 7)));
-    file(vec![("t", Arc::new(times)), ("w", Arc::new(words))])
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group_rows)).build();
+    file_with(vec![("t", Arc::new(times)), ("w", Arc::new(words))], properties)
 }
 
 #[test]
 fn pieces_are_row_groups_and_batches_add_up_to_them() {
-    let file = many_rows();
+    let file = groups_of(GROUP_ROWS);
     let input = ParquetInput::open(&file).unwrap();
     let sizes: Vec<_> = input.pieces().iter().map(|p| (p.first_row, p.rows)).collect();
-    assert_eq!(sizes, [(0, 50_000), (50_000, 50_000), (100_000, 5)]);
-    assert_eq!(input.total_rows(), 100_005);
+    assert_eq!(sizes, [(0, 33_000), (33_000, 33_000), (66_000, 5)]);
+    assert_eq!(input.total_rows(), 66_005);
     let layout = Arc::new(layout(&[("t", Role::Time, FieldType::Time), ("w", Role::Key, FieldType::Text)]));
     for piece in 0..3 {
         let whole = input.decode_piece(file.clone(), piece, &layout).unwrap();
@@ -234,8 +239,8 @@ fn pieces_are_row_groups_and_batches_add_up_to_them() {
         }
         assert_eq!(parts, whole.batches.len());
     }
-    let last = &input.decode_piece(file.clone(), 1, &layout).unwrap().batches[0];
-    assert_eq!((last.bad[0].record, last.bad[0].line), (29_999, 29_999));
+    let last = &input.decode_piece(file.clone(), 1, &layout).unwrap().batches[1];
+    assert_eq!((last.bad[0].record, last.bad[0].line), (32_999, 32_999));
 }
 
 #[test]
@@ -245,7 +250,7 @@ fn text_keeps_its_dictionary_where_every_page_has_it() {
         let rows = ParquetInput::open(file).unwrap().decode_piece(file.clone(), 0, &layout).unwrap().batches.remove(0);
         (rows.columns.column(1).data_type().clone(), cells(&rows, 1)[8].clone())
     };
-    assert_eq!(ty(&many_rows()), (convert::dictionary_of_text(), "w1".into()));
+    assert_eq!(ty(&groups_of(100)), (convert::dictionary_of_text(), "w1".into()));
     let times: ArrayRef = Arc::new(TimestampMillisecondArray::from(vec![0; 9]));
     let words: ArrayRef = Arc::new(StringArray::from(vec!["w1"; 9]));
     let plain = WriterProperties::builder().set_dictionary_enabled(false).build();
@@ -254,12 +259,12 @@ fn text_keeps_its_dictionary_where_every_page_has_it() {
 
 #[test]
 fn a_row_group_that_cannot_matter_is_known_by_its_times() {
-    let file = many_rows();
+    let file = groups_of(100);
     let input = ParquetInput::open(&file).unwrap();
     let layout = layout(&[("t", Role::Time, FieldType::Time), ("w", Role::Key, FieldType::Text)]);
     let ms = |ms: i64| Ts::from_micros(ms * 1_000);
     assert_eq!(input.time_range(0, &layout), None, "it holds a null");
-    assert_eq!(input.time_range(2, &layout), Some((ms(100_000), ms(100_004))));
+    assert_eq!(input.time_range(2, &layout), Some((ms(200), ms(204))));
     let fallible = layout.with_type(1, FieldType::Int);
     assert_eq!(input.time_range(2, &fallible), None, "its other column may be bad");
     let mut absent = layout.clone();
@@ -282,6 +287,29 @@ fn numbers_bound_a_row_group_when_all_between_are_of_one_unit() {
     assert_eq!(range(now, now + 1, reader()), None, "no unit is known yet");
     let unix = TimeReader::new(TimeFormat::Unix(Unit::Millis), Zone::UTC);
     assert_eq!(range(-1, 1, unix), Some((Ts::from_micros(-1_000), Ts::from_micros(1_000))));
+}
+
+#[test]
+fn the_unit_is_that_of_the_first_number_that_tells() {
+    let rows = GROUP_ROWS + 3;
+    let numbers = |last: i64| (0..rows).map(move |i| if i < rows - 1 { (i % 2 == 0).then_some(0) } else { Some(last) });
+    let wanted = [Wanted { path: path("t"), role: Role::Time, declared: None }];
+    let unit = |array: ArrayRef| {
+        let file = file(vec![("t", array)]);
+        ParquetInput::open(&file).unwrap().sample(&file, &wanted, &reader()).unwrap().time_unit
+    };
+    assert_eq!(unit(Arc::new(Int64Array::from_iter(numbers(1_700_000_000_000)))), Some(Unit::Millis));
+    assert_eq!(unit(Arc::new(Int64Array::from_iter(numbers(0)))), None);
+    assert_eq!(unit(Arc::new(StringArray::from(vec!["n/a", "0", "1700000000"]))), Some(Unit::Seconds));
+    assert_eq!(unit(Arc::new(StringArray::from(vec!["2026-01-01T00:00:00Z"]))), None);
+}
+
+#[test]
+fn a_unit_found_on_the_way_is_handed_on() {
+    let file = file(vec![("t", Arc::new(Int64Array::from(vec![1_700_000_000_000, 5])))]);
+    let decoded = decode(&file, &time_only());
+    assert_eq!(decoded.layout.map(|l| l.time_reader.unit), Some(Some(Unit::Millis)));
+    assert_eq!(decoded.batches[0].bad.len(), 1, "5 are seconds by their size");
 }
 
 #[test]

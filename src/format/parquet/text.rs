@@ -215,7 +215,7 @@ fn date_text(days: i64) -> String {
 }
 
 /// The civil time so many microseconds after 1970-01-01T00:00; none beyond the years -9999 to 9999.
-pub(super) fn civil(micros: i128) -> Option<jiff::civil::DateTime> {
+fn civil(micros: i128) -> Option<jiff::civil::DateTime> {
     let micros = i64::try_from(micros).ok()?;
     let stamp = jiff::Timestamp::from_microsecond(micros).ok()?;
     Some(jiff::tz::Offset::UTC.to_datetime(stamp))

@@ -3,8 +3,8 @@
 //! Must not know which column is the event time. Invariant: a short cut gives what [`TimeReader`] gives; what lies
 //! outside the years that can be written as text (-9999 to 9999) is no time, in whatever unit it comes.
 
-use super::text::{bytes_at, civil, shown, stamp_micros, value_text};
-use crate::time::{BadTime, DayCache, Reading, TimeFormat, TimeReader, Ts, Unit, Zone};
+use super::text::{bytes_at, shown, stamp_micros, value_text};
+use crate::time::{BadTime, DayCache, Reading, TimeFormat, TimeReader, Ts, Unit};
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray};
 use arrow::buffer::ScalarBuffer;
 use arrow::compute::cast;
@@ -16,8 +16,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The microseconds that can be written as a date.
-const RANGE: RangeInclusive<i64> = -377_705_023_201_000_000..=253_402_207_200_999_999;
-const DAY: i128 = 86_400_000_000;
+const RANGE: RangeInclusive<i64> = Ts::FIRST.micros()..=Ts::LAST.micros();
+const DAY: i64 = 86_400_000_000;
 
 /// A column as instants.
 pub(super) struct Instants {
@@ -33,12 +33,12 @@ pub(super) struct Instants {
 pub(super) fn read(array: &ArrayRef, reader: &TimeReader) -> Instants {
     match array.data_type() {
         DataType::Timestamp(unit, zone) => {
-            let utc = zone.is_some() || reader.zone == Zone::UTC;
+            let utc = zone.is_some() || reader.zone.is_utc();
             quick_stamps(array, *unit, utc).map_or_else(|| stamps(array, *unit, utc, reader), all_good)
         }
-        DataType::Date32 => days(array, reader, |row| i128::from(array.as_primitive::<Date32Type>().value(row))),
+        DataType::Date32 => days(array, reader, |row| i64::from(array.as_primitive::<Date32Type>().value(row))),
         DataType::Date64 => {
-            days(array, reader, |row| i128::from(array.as_primitive::<Date64Type>().value(row).div_euclid(86_400_000)))
+            days(array, reader, |row| array.as_primitive::<Date64Type>().value(row).div_euclid(86_400_000))
         }
         DataType::Dictionary(_, value) => match cast(array, value) {
             Ok(flat) => read(&flat, reader),
@@ -118,52 +118,22 @@ fn all_within(values: &[i64], range: RangeInclusive<i64>) -> bool {
 }
 
 fn stamps(array: &ArrayRef, unit: TimeUnit, utc: bool, reader: &TimeReader) -> Instants {
-    let mut clock = WallClock::new(reader, utc);
-    each(array, |row| clock.instant(stamp_micros(array, unit, row)).ok_or_else(|| no_time(array, row)))
+    each(array, |row| {
+        let wall = i64::try_from(stamp_micros(array, unit, row)).ok();
+        let instant = wall.map(|wall| if utc { Ts::from_micros(wall) } else { reader.zone.instant(wall) });
+        in_range(instant).ok_or_else(|| no_time(array, row))
+    })
 }
 
-fn days(array: &ArrayRef, reader: &TimeReader, day: impl Fn(usize) -> i128) -> Instants {
-    let mut clock = WallClock::new(reader, reader.zone == Zone::UTC);
-    each(array, |row| clock.day(day(row)).ok_or_else(|| no_time(array, row)))
+fn days(array: &ArrayRef, reader: &TimeReader, day: impl Fn(usize) -> i64) -> Instants {
+    each(array, |row| {
+        let instant = day(row).checked_mul(DAY).map(|wall| reader.zone.first_not_before(wall));
+        in_range(instant).ok_or_else(|| no_time(array, row))
+    })
 }
 
-/// Wall-clock times of the reader's zone to instants. The zone's rules are the reader's: it is given the text.
-struct WallClock {
-    reader: Option<TimeReader>,
-    cache: DayCache,
-    last: Option<(i128, Option<i64>)>,
-}
-
-impl WallClock {
-    fn new(reader: &TimeReader, utc: bool) -> Self {
-        let reader = (!utc).then(|| TimeReader::new(TimeFormat::Auto, reader.zone.clone()));
-        Self { reader, cache: DayCache::default(), last: None }
-    }
-
-    /// The instant so many microseconds of wall-clock time after 1970-01-01T00:00.
-    fn instant(&mut self, local: i128) -> Option<i64> {
-        self.read(local, |civil| civil.to_string())
-    }
-
-    /// The start of the day so many days after 1970-01-01, which is not always midnight.
-    fn day(&mut self, day: i128) -> Option<i64> {
-        self.read(day * DAY, |civil| civil.date().to_string())
-    }
-
-    fn read(&mut self, local: i128, text: impl FnOnce(jiff::civil::DateTime) -> String) -> Option<i64> {
-        let Some(reader) = &self.reader else {
-            return i64::try_from(local).ok().filter(|micros| RANGE.contains(micros));
-        };
-        match self.last {
-            Some((same, instant)) if same == local => instant,
-            _ => {
-                let text = text(civil(local)?);
-                let instant = reader.text(text.as_bytes(), &mut self.cache).ok().map(|r| r.ts.micros());
-                self.last = Some((local, instant));
-                instant
-            }
-        }
-    }
+fn in_range(instant: Option<Ts>) -> Option<i64> {
+    instant.filter(|ts| ts.is_in_range()).map(Ts::micros)
 }
 
 /// Keeps the unit that a first number tells for those behind it.
@@ -214,7 +184,7 @@ fn integers(array: &PrimitiveArray<Int64Type>, reader: &TimeReader) -> Instants 
     let mut text = itoa::Buffer::new();
     let instants = each(array, |row| {
         let value = array.value(row);
-        match finder.reader.unit {
+        match known_unit(&finder.reader) {
             Some(unit) if plain_range(&finder.reader, unit).contains(&value) => Ok(micros(value, unit)),
             _ => {
                 let reading = finder.reader.number(text.format(value).as_bytes());
@@ -227,13 +197,20 @@ fn integers(array: &PrimitiveArray<Int64Type>, reader: &TimeReader) -> Instants 
 
 /// Whole columns at once, when the unit is known and all numbers are plain.
 fn quick_integers(array: &PrimitiveArray<Int64Type>, reader: &TimeReader) -> Option<ScalarBuffer<i64>> {
-    let (unit, values) = (reader.unit?, array.values());
+    let (unit, values) = (known_unit(reader)?, array.values());
     all_within(values, plain_range(reader, unit)).then(|| match unit {
         Unit::Seconds => values.iter().map(|&v| micros(v, Unit::Seconds)).collect(),
         Unit::Millis => values.iter().map(|&v| micros(v, Unit::Millis)).collect(),
         Unit::Micros => values.clone(),
         Unit::Nanos => values.iter().map(|&v| micros(v, Unit::Nanos)).collect(),
     })
+}
+
+fn known_unit(reader: &TimeReader) -> Option<Unit> {
+    match reader.format {
+        TimeFormat::Unix(unit) => Some(unit),
+        _ => reader.unit,
+    }
 }
 
 /// Only for numbers in the [plain range](plain_range): no other is sure to fit.
@@ -274,8 +251,8 @@ pub(super) fn bounds(ends: &ArrayRef, reader: &TimeReader) -> Option<(Ts, Ts)> {
     }
     let widened = match ends.data_type() {
         DataType::Timestamp(_, Some(_)) => 0,
-        DataType::Timestamp(_, None) | DataType::Date32 | DataType::Date64 if reader.zone == Zone::UTC => 0,
-        DataType::Timestamp(_, None) | DataType::Date32 | DataType::Date64 => DAY as i64,
+        DataType::Timestamp(_, None) | DataType::Date32 | DataType::Date64 if reader.zone.is_utc() => 0,
+        DataType::Timestamp(_, None) | DataType::Date32 | DataType::Date64 => DAY,
         _ => {
             quick_integers(ends.as_primitive_opt()?, reader)?;
             0
@@ -307,4 +284,95 @@ pub(super) fn missing(rows: usize) -> Instants {
 /// A column of two values, for [`bounds`].
 pub(super) fn ends<T: ArrowPrimitiveType>(low: T::Native, high: T::Native, ty: &DataType) -> ArrayRef {
     Arc::new(PrimitiveArray::<T>::from_iter_values([low, high]).with_data_type(ty.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Zone;
+    use arrow::array::{Date32Array, Int64Array, StringArray, TimestampMicrosecondArray, TimestampSecondArray};
+    use proptest::prelude::*;
+
+    fn berlin() -> TimeReader {
+        TimeReader::new(TimeFormat::Auto, Zone::parse("Europe/Berlin").unwrap())
+    }
+
+    /// What the reader says of the same values as text.
+    fn as_text(texts: &[&str], reader: &TimeReader) -> Vec<i64> {
+        read(&(Arc::new(StringArray::from(texts.to_vec())) as ArrayRef), reader).micros.to_vec()
+    }
+
+    #[test]
+    fn local_times_are_read_in_the_reader_s_zone() {
+        let texts = ["2024-03-31T02:30:00", "2024-10-27T02:30:00", "2024-07-01T00:00:00"];
+        let walls = texts.map(|t| t.parse::<jiff::civil::DateTime>().unwrap());
+        let walls = walls.map(|w| jiff::tz::Offset::UTC.to_timestamp(w).unwrap().as_second());
+        let local: ArrayRef = Arc::new(TimestampSecondArray::from(walls.to_vec()));
+        assert_eq!(read(&local, &berlin()).micros.to_vec(), as_text(&texts, &berlin()));
+        let zoned: ArrayRef = Arc::new(TimestampSecondArray::from(walls.to_vec()).with_timezone("Asia/Tokyo"));
+        assert_eq!(read(&zoned, &berlin()).micros[0], walls[0] * 1_000_000);
+    }
+
+    #[test]
+    fn a_date_is_the_start_of_its_day() {
+        // In Toronto the last minutes of 30 March 1919 were skipped together with the first of the day after.
+        let reader = TimeReader::new(TimeFormat::Auto, Zone::parse("America/Toronto").unwrap());
+        let days: ArrayRef = Arc::new(Date32Array::from(vec![-18_539, -18_538, 0]));
+        let texts = ["1919-03-31", "1919-04-01", "1970-01-01"];
+        assert_eq!(read(&days, &reader).micros.to_vec(), as_text(&texts, &reader));
+        assert_eq!(read(&days, &reader).micros[2], 5 * 3_600_000_000);
+    }
+
+    #[test]
+    fn bounds_of_local_times_allow_for_a_change_of_clocks() {
+        let local: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![0, 5]));
+        let exact = Some((Ts::from_micros(0), Ts::from_micros(5)));
+        assert_eq!(bounds(&local, &TimeReader::new(TimeFormat::Auto, Zone::UTC)), exact);
+        let (low, high) = bounds(&local, &berlin()).unwrap();
+        assert!(low < Ts::from_micros(-DAY) && high > Ts::from_micros(DAY / 2));
+    }
+
+    fn unit() -> impl Strategy<Value = Unit> {
+        prop_oneof![Just(Unit::Seconds), Just(Unit::Millis), Just(Unit::Micros), Just(Unit::Nanos)]
+    }
+
+    fn readers() -> impl Strategy<Value = TimeReader> {
+        let format = prop_oneof![
+            Just(TimeFormat::Auto),
+            Just(TimeFormat::Rfc3339),
+            Just(TimeFormat::Pattern("%Y%m%d".into())),
+            unit().prop_map(TimeFormat::Unix),
+        ];
+        (format, proptest::option::of(unit())).prop_map(|(format, unit)| {
+            let reader = TimeReader::new(format, Zone::UTC);
+            TimeReader { unit: reader.unit.or(unit), ..reader }
+        })
+    }
+
+    fn number() -> impl Strategy<Value = i64> {
+        let near = (0..63u32, -2..=2i64).prop_map(|(bits, off)| (1i64 << bits).saturating_add(off));
+        let limits = (0..19u32, -2..=2i64).prop_map(|(digits, off)| 10i64.pow(digits).saturating_add(off));
+        prop_oneof![any::<i64>(), near, limits.clone(), limits.prop_map(|v| -v), Just(20_240_131)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn numbers_are_read_as_the_reader_reads_them(values in prop::collection::vec(number(), 1..4), reader in readers()) {
+            let instants = read(&(Arc::new(Int64Array::from(values.clone())) as ArrayRef), &reader);
+            let mut expected = reader.clone();
+            for (row, value) in values.into_iter().enumerate() {
+                let bad = instants.bad.iter().find(|(at, _)| *at == row);
+                match expected.number(value.to_string().as_bytes()) {
+                    Ok(reading) => {
+                        prop_assert!(bad.is_none());
+                        prop_assert_eq!(reading.ts.micros(), instants.micros[row]);
+                        expected.unit = expected.unit.or(reading.unit);
+                    }
+                    Err(why) => prop_assert_eq!(Some(&(row, why.message)), bad),
+                }
+            }
+            prop_assert_eq!(instants.unit, expected.unit.filter(|_| reader.unit.is_none()));
+        }
+    }
 }
