@@ -3,11 +3,25 @@
 //! Must not know batches, files, flags or the wall clock. Invariant: arithmetic is checked or saturates, and every
 //! rounding is towards the past (floor), so 1969 behaves as 2026 does.
 
+mod calendar;
+mod civil;
+mod fast;
+mod flag;
+mod number;
+mod print;
 mod read;
+mod span;
 mod zone;
 
-pub use read::{BadTime, DayCache, Reading, TimeFormat, TimeReader, Unit};
+pub use calendar::{CalendarLine, CalendarUnit, WindowSize};
+pub use fast::DayCache;
+pub use print::format_rfc3339;
+pub use read::{BadTime, Reading, TimeFormat, TimeReader, Unit};
+pub use span::Span;
 pub use zone::Zone;
+
+#[cfg(test)]
+pub(crate) use zone::all as all_zones;
 
 use std::fmt;
 
@@ -15,15 +29,15 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Ts(i64);
 
-/// A length of time in microseconds; negative is towards the past.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Span(i64);
-
 impl Ts {
     /// Before every event.
     pub const MIN: Ts = Ts(i64::MIN);
     /// After every event.
     pub const MAX: Ts = Ts(i64::MAX);
+    /// The first instant an event can have: -9999-01-02T01:59:59Z, where the time library begins.
+    pub const FIRST: Ts = Ts(-377_705_023_201_000_000);
+    /// The last instant an event can have: 9999-12-30T22:00:00.999999Z, where the time library ends.
+    pub const LAST: Ts = Ts(253_402_207_200_999_999);
 
     /// The instant `micros` microseconds after the epoch.
     pub const fn from_micros(micros: i64) -> Self {
@@ -35,46 +49,24 @@ impl Ts {
         self.0
     }
 
+    /// Whether an event may have this time: every calendar and every output format can say it.
+    pub const fn is_in_range(self) -> bool {
+        Ts::FIRST.0 <= self.0 && self.0 <= Ts::LAST.0
+    }
+
     /// This instant moved by a span, stopping at the ends of the line.
     pub const fn saturating_add(self, span: Span) -> Self {
-        Ts(self.0.saturating_add(span.0))
+        Ts(self.0.saturating_add(span.micros()))
     }
 
     /// This instant moved back by a span, stopping at the ends of the line.
     pub const fn saturating_sub(self, span: Span) -> Self {
-        Ts(self.0.saturating_sub(span.0))
+        Ts(self.0.saturating_sub(span.micros()))
     }
 
     /// How long after `earlier` this instant is; saturates.
     pub const fn since(self, earlier: Ts) -> Span {
-        Span(self.0.saturating_sub(earlier.0))
-    }
-}
-
-impl Span {
-    /// No time at all.
-    pub const ZERO: Span = Span(0);
-    /// The longest span there is.
-    pub const MAX: Span = Span(i64::MAX);
-
-    /// A span of `micros` microseconds.
-    pub const fn from_micros(micros: i64) -> Self {
-        Span(micros)
-    }
-
-    /// A span of `seconds` seconds; saturates.
-    pub const fn from_secs(seconds: i64) -> Self {
-        Span(seconds.saturating_mul(1_000_000))
-    }
-
-    /// Its length in microseconds.
-    pub const fn micros(self) -> i64 {
-        self.0
-    }
-
-    /// Its length in seconds, for people and charts.
-    pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 / 1e6
+        Span::from_micros(self.0.saturating_sub(earlier.0))
     }
 }
 
@@ -84,8 +76,13 @@ impl fmt::Debug for Ts {
     }
 }
 
-impl fmt::Debug for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Span({})", self.0)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_range_of_events_is_that_of_the_time_library() {
+        let ends = [jiff::Timestamp::MIN, jiff::Timestamp::MAX].map(jiff::Timestamp::as_microsecond);
+        assert_eq!([Ts::FIRST, Ts::LAST].map(Ts::micros), ends);
     }
 }
