@@ -648,3 +648,98 @@ pub fn shown(value: &[u8]) -> String {
 fn escape(control: char) -> Vec<char> {
     control.escape_default().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn integers_end_at_64_bits() {
+        assert_eq!(integer(b"0"), Ok(0));
+        assert_eq!(integer(b"-12"), Ok(-12));
+        assert_eq!(integer(b"-9223372036854775808"), Ok(i64::MIN));
+        assert_eq!(integer(b"9223372036854775807"), Ok(i64::MAX));
+        assert_eq!(integer(b"9223372036854775808"), Err(Found::BigInteger));
+        for text in ["-0", "1.0", "1e2"] {
+            assert_eq!(integer(text.as_bytes()), Err(Found::Fraction), "{text}");
+        }
+        for text in ["", "-", "+1", "007", "1 ", "0x1", "--1", "1_000", "n/a"] {
+            assert_eq!(integer(text.as_bytes()), Err(Found::Other), "{text}");
+        }
+    }
+
+    #[test]
+    fn doubles_are_numbers_that_are_finite() {
+        assert_eq!(double(b"1e3"), Ok(1000.0));
+        assert_eq!(double(b"1e-400"), Ok(0.0));
+        for text in ["1e400", "inf", "NaN", "1.", ".5", "+1", "01"] {
+            assert_eq!(double(text.as_bytes()), Err(Found::Other), "{text}");
+        }
+    }
+
+    #[test]
+    fn decimals_are_exact_or_refused() {
+        for (text, expected) in [
+            ("12.5", Ok(1250)),
+            ("-0.01", Ok(-1)),
+            ("1.500", Ok(150)),
+            ("1.5e1", Ok(1500)),
+            ("150e-2", Ok(150)),
+            ("0e999999999999", Ok(0)),
+            ("0.00e-99999999999999999999", Ok(0)),
+            ("9999.99", Ok(999_999)),
+            ("10000", Err(Found::BigInteger)),
+            ("1e99999999999999999999", Err(Found::BigInteger)),
+            ("0.001", Err(Found::Fraction)),
+            ("1e-99999999999999999999", Err(Found::Fraction)),
+            ("1,5", Err(Found::Other)),
+        ] {
+            assert_eq!(decimal(text.as_bytes(), 6, 2), expected, "{text}");
+        }
+        assert_eq!(decimal(b"1200", 4, -2), Ok(12));
+        assert_eq!(decimal(b"1250", 4, -2), Err(Found::Fraction));
+        assert_eq!(decimal(&[b'9'; 38], 38, 0), Ok(10_i128.pow(38) - 1));
+        assert_eq!(decimal(&[b'9'; 39], 38, 0), Err(Found::BigInteger));
+    }
+
+    #[test]
+    fn long_values_are_cut_in_error_texts() {
+        assert_eq!(shown("é".repeat(40).as_bytes()), "é".repeat(40));
+        assert_eq!(shown("é".repeat(41).as_bytes()), "é".repeat(40) + "...");
+        assert_eq!(shown(b"a\tb\x00"), r"a\tb\u{0}");
+    }
+
+    #[test]
+    fn a_row_taken_back_leaves_values_nulls_and_text_as_they_were() {
+        let mut values = Values::<i64>::new(4);
+        let mut texts = Texts::new(4);
+        values.push_null();
+        values.push(7);
+        values.push_null();
+        texts.push_null();
+        texts.push(b"ab");
+        texts.push(b"cd");
+        values.truncate(2);
+        texts.truncate(2);
+        texts.push(b"e");
+        let (values, nulls) = values.finish();
+        assert_eq!((values, nulls.map(|n| n.null_count())), (vec![0, 7], Some(1)));
+        let texts = texts.finish();
+        assert_eq!(texts.iter().collect::<Vec<_>>(), [None, Some("ab"), Some("e")]);
+    }
+
+    proptest! {
+        #[test]
+        fn doubles_are_read_as_the_standard_library_does(text in "-?(0|[1-9][0-9]{0,25})(\\.[0-9]{1,25})?([eE][+-]?[0-9]{1,3})?") {
+            let expected: f64 = text.parse().unwrap();
+            prop_assert_eq!(double(text.as_bytes()).ok(), Some(expected).filter(|f| f.is_finite()));
+        }
+
+        #[test]
+        fn a_text_is_a_number_when_serde_json_says_so(text in "[-+.eE0-9]{0,8}") {
+            let is_number = serde_json::from_str::<serde_json::Number>(&text).is_ok();
+            prop_assert_eq!(number_kind(text.as_bytes()).is_some(), is_number);
+        }
+    }
+}

@@ -4,7 +4,7 @@
 //! text, decimals are exact, instants are RFC 3339.
 
 use crate::error::{Error, Result};
-use crate::time::{Ts, Zone};
+use crate::time::{Ts, Zone, format_rfc3339};
 use arrow::array::{
     Array, AsArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, StringArray, StringViewArray,
     TimestampMicrosecondArray, UInt64Array,
@@ -74,7 +74,7 @@ impl<'a> PlainColumn<'a> {
             Values::Text(values) => out.extend_from_slice(values.value(row).as_bytes()),
             Values::TextView(values) => out.extend_from_slice(values.value(row).as_bytes()),
             Values::Decimal(values) => out.extend_from_slice(values.value_as_string(row).as_bytes()),
-            Values::Time(values, zone) => append_instant(Ts::from_micros(values.value(row)), zone, out),
+            Values::Time(values, zone) => format_rfc3339(Ts::from_micros(values.value(row)), zone, out),
             Values::Dictionary(keys, values) => return values.append(keys[row], out),
             Values::Other(values) => write!(out, "{}", values.value(row)).map_err(|error| unwritable(&error))?,
         }
@@ -107,20 +107,4 @@ fn formatter(array: &dyn Array) -> Result<ArrayFormatter<'_>> {
 #[cold]
 fn unwritable(error: &dyn std::fmt::Display) -> Error {
     Error::failed(format!("a value has no text: {error}"))
-}
-
-/// RFC 3339 with none, 3 or 6 digits of a fraction.
-fn append_instant(ts: Ts, _zone: &Zone, out: &mut Vec<u8>) {
-    let micros = ts.micros();
-    let digits = if micros % 1_000_000 == 0 {
-        0
-    } else if micros % 1_000 == 0 {
-        3
-    } else {
-        6
-    };
-    match jiff::Timestamp::from_microsecond(micros) {
-        Ok(stamp) => out.extend_from_slice(format!("{stamp:.digits$}").as_bytes()),
-        Err(_) => out.extend_from_slice(micros.to_string().as_bytes()),
-    }
 }

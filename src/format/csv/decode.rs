@@ -162,7 +162,7 @@ mod tests {
     use crate::event::Raw;
     use crate::format::plain::PlainColumn;
     use crate::schema::{Column, FieldPath, FieldType, Role};
-    use crate::time::{TimeFormat, Zone};
+    use crate::time::{TimeFormat, Ts, Unit, Zone};
     use arrow::array::RecordBatch;
     use proptest::prelude::*;
 
@@ -380,6 +380,22 @@ mod tests {
         let decoder = decoder(&input);
         let sample = decoder.sample(&input.as_bytes()[2..], true, &[wanted("a", Role::Value)], &reader());
         assert_eq!((sample.records, sample.types), (1_000, vec![Some(FieldType::Int)]));
+    }
+
+    #[test]
+    fn the_unit_of_numeric_times_is_found_and_kept() {
+        let input = "ts,n,m\n0,5,1\n1700000000000,1700000000,1\n1700000001000,7,1\n";
+        let decoder = decoder(input);
+        let bytes = &input.as_bytes()[decoder.preamble()..];
+        let sample = decoder.sample(bytes, true, &[wanted("ts", Role::Time)], &reader());
+        assert_eq!(sample.time_unit, Some(Unit::Millis));
+        let times: Vec<_> = sample.fields.iter().map(|field| field.looks_like_time).collect();
+        assert_eq!(times, [false, false, false]);
+        assert!(decoder.sample(&bytes[6..], true, &[], &reader()).fields[1].looks_like_time);
+        let decoded = decoder.decode(Arc::new(bytes.to_vec()), &layout([]));
+        assert_eq!(decoded.layout.unwrap().time_reader.unit, Some(Unit::Millis));
+        let times: Vec<_> = decoded.batches[0].times.iter().map(Ts::micros).collect();
+        assert_eq!(times, [0, 1_700_000_000_000_000, 1_700_000_001_000_000]);
     }
 
     /// Inputs with good and bad records of three fields.
