@@ -41,7 +41,7 @@ pub struct Unfit {
 
 impl From<BadTime> for Unfit {
     fn from(bad: BadTime) -> Self {
-        Unfit { found: Found::Other, phrase: bad.message }
+        Unfit { found: Found::Other, phrase: bad.in_full() }
     }
 }
 

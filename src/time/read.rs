@@ -167,6 +167,16 @@ pub struct BadTime {
     pub hint: Option<&'static str>,
 }
 
+impl BadTime {
+    /// The phrase with its advice behind it, where a message has no place for a hint of its own.
+    pub fn in_full(self) -> String {
+        match self.hint {
+            Some(hint) => format!("{} ({hint})", self.message),
+            None => self.message,
+        }
+    }
+}
+
 impl fmt::Display for BadTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

@@ -148,7 +148,7 @@ impl UnitFinder {
     }
 
     fn keep(&mut self, reading: Result<Reading, BadTime>) -> Result<i64, String> {
-        let reading = reading.map_err(|bad| bad.message)?;
+        let reading = reading.map_err(|bad| bad.in_full())?;
         if reading.unit.is_some() {
             self.reader.unit = reading.unit;
             self.found = reading.unit;
