@@ -8,7 +8,7 @@ use super::{EncodeOptions, Encoder, FormatKind, Read};
 use crate::error::Result;
 use crate::time::Zone;
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, Field, SchemaRef};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Aligned columns, to look at.
@@ -45,16 +45,28 @@ struct Table {
 struct TableColumn {
     name: String,
     number: bool,
+    /// Whether its values may be cut to fit: half a number or an instant is worse than none.
+    elastic: bool,
     width: usize,
+}
+
+impl TableColumn {
+    fn new(field: &Field) -> Self {
+        let name = printable(field.name());
+        let mut column = TableColumn { width: name.width(), name, number: false, elastic: false };
+        column.set_type(field.data_type());
+        column
+    }
+
+    fn set_type(&mut self, ty: &DataType) {
+        self.number = is_number(ty);
+        self.elastic = !self.number && !matches!(ty, DataType::Timestamp(..) | DataType::Boolean);
+    }
 }
 
 impl Table {
     fn new(schema: &SchemaRef, options: &EncodeOptions) -> Self {
-        let column = |field: &arrow::datatypes::FieldRef| {
-            let name = printable(field.name());
-            TableColumn { width: name.width(), name, number: is_number(field.data_type()) }
-        };
-        let columns = schema.fields().iter().map(column).collect();
+        let columns = schema.fields().iter().map(|field| TableColumn::new(field)).collect();
         Table { zone: options.zone.clone(), limit: options.width, columns, cells: Vec::new(), begun: false }
     }
 
@@ -97,13 +109,13 @@ impl Table {
     /// Makes text columns narrower, always the widest, until a line fits or none can give any more.
     fn fit(&mut self) {
         let Some(limit) = self.limit else { return };
-        for column in self.columns.iter_mut().filter(|column| !column.number) {
+        for column in self.columns.iter_mut().filter(|column| column.elastic) {
             column.width = column.width.min(limit);
         }
         let gaps = GAP.len() * self.columns.len().saturating_sub(1);
         let mut width = gaps + self.columns.iter().map(|column| column.width).sum::<usize>();
         while width > limit {
-            let narrowable = self.columns.iter_mut().filter(|column| !column.number && column.width > LEAST_WIDTH);
+            let narrowable = self.columns.iter_mut().filter(|column| column.elastic && column.width > LEAST_WIDTH);
             let Some(widest) = narrowable.max_by_key(|column| column.width) else { return };
             widest.width -= 1;
             width -= 1;
@@ -116,7 +128,7 @@ impl Table {
             if index > 0 {
                 line.push_str(GAP);
             }
-            let cell = if column.number { cell.to_owned() } else { cut(cell, column.width) };
+            let cell = if column.elastic { cut(cell, column.width) } else { cell.to_owned() };
             let padding = " ".repeat(column.width.saturating_sub(cell.width()));
             match column.number {
                 true => line.extend([padding, cell]),
@@ -140,7 +152,7 @@ impl Encoder for Table {
 
     fn schema_changed(&mut self, schema: &SchemaRef) -> Result<()> {
         for (column, field) in self.columns.iter_mut().zip(schema.fields()) {
-            column.number = is_number(field.data_type());
+            column.set_type(field.data_type());
         }
         Ok(())
     }
@@ -240,6 +252,13 @@ null                  a     1234  null
             shown.lines().all(|line| line.width() <= 15 && line.ends_with('…') || line.starts_with('a')),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn an_instant_is_never_cut_for_a_texts_sake() {
+        let times: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![0]).with_timezone("UTC"));
+        let shown = table(&[("t", times), ("a", texts(&[&"x".repeat(30)]))], Some(34));
+        assert_eq!(shown.lines().nth(2), Some("1970-01-01T00:00:00Z  xxxxxxxxxxx…"));
     }
 
     #[test]

@@ -233,8 +233,8 @@ fn flag(is: bool) -> u8 {
     if is { 0xff } else { 0 }
 }
 
-/// One bit of each byte. Of the bytes of row `r` (of eight rows of eight) bit `r` is kept, so that all rows fit into one
-/// number, where byte `c` holds column `c`; turning that square of bits over puts them in order.
+/// One bit of each byte. Of the bytes in row `r` (of eight rows of eight) bit `r` is kept, so that all rows fit into
+/// one number, where byte `c` holds column `c`; turning that square of bits over puts them in order.
 #[inline]
 fn gather(flags: &[u8; BLOCK]) -> u64 {
     let mut square = 0;
