@@ -23,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("output", &["error", "format", "time"]),
     ("report", &["account", "error", "plan", "time", "window"]),
     ("plan", &["expr", "format", "schema", "time", "window"]),
-    ("bind", &["error", "expr", "input", "operator", "plan", "report", "schema", "time", "window"]),
+    ("bind", &["aggregate", "error", "expr", "input", "operator", "plan", "report", "schema", "time", "window"]),
     ("cli", &["aggregate", "error", "expr", "format", "plan", "schema", "time", "window"]),
     (
         "run",
@@ -37,9 +37,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// Words that belong to one room.
 const ONLY_IN: &[(&str, &[&str])] = &[
-    ("eprint", &[]),
+    ("eprintln!(", &[]),
+    ("eprint!(", &[]),
     ("std::fs::rename", &["output"]),
-    ("io::stderr()", &["report", "cli"]),
+    ("io::stderr()", &["report", "cli", "output"]),
     ("io::stdout()", &["output", "cli"]),
     ("SystemTime::now", &["cli"]),
     ("process::exit", &[]),

@@ -83,17 +83,13 @@ fn run(case: &Value, n: usize) -> (Vec<Value>, String, Value) {
     (rows, read("late.jsonl"), serde_json::from_str(&read("sum.json")).unwrap())
 }
 
-fn instant(micros: i64) -> Value {
-    jiff::Timestamp::from_microsecond(micros).unwrap().to_string().into()
-}
-
 /// An expected row in our words.
 fn expected(case: &Value, row: &Value) -> Value {
     let mut new = serde_json::Map::new();
     for (name, value) in row.as_object().unwrap() {
         let value = match name.as_str() {
             "at" => continue,
-            "window_start" | "window_end" => instant(micros(case, value)),
+            "window_start" | "window_end" => helpers::instant(micros(case, value)).into(),
             _ if value.is_array() => value.as_array().unwrap().len().into(),
             _ => value.clone(),
         };

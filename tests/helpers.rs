@@ -38,6 +38,16 @@ pub fn run(args: &[String], chunk: Option<usize>) -> windrow::error::Result<()> 
     windrow::run::run(plan, &Reporter::new(&quiet, false), &Traffic::default())
 }
 
+/// An instant as output has it: with none, 3 or 6 fraction digits.
+pub fn instant(micros: i64) -> String {
+    let precision = match (micros % 1_000_000, micros % 1_000) {
+        (0, _) => 0,
+        (_, 0) => 3,
+        _ => 6,
+    };
+    format!("{:.precision$}", jiff::Timestamp::from_microsecond(micros).unwrap())
+}
+
 /// The binary.
 pub fn windrow() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_windrow"));

@@ -1,4 +1,5 @@
 //! The integration tests, in one crate so that everything is linked once.
+#![expect(unreachable_pub, reason = "nothing is reachable in a test")]
 #![expect(clippy::unwrap_used, reason = "a test that panics is a test that fails")]
 
 mod arch;

@@ -1,7 +1,7 @@
 //! Random small jobs against the slow model, and the invariants: nothing depends on batch size, read chunk, format,
 //! thread count, or on how the files interleave where SPEC section 1.1 says so.
 
-use crate::helpers;
+use crate::helpers::{self, instant};
 use crate::model::{self, Answer, Event, Job, Kind, Place};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -122,10 +122,6 @@ fn args(job: &Job) -> Vec<String> {
             .into(),
     );
     all
-}
-
-fn instant(micros: i64) -> String {
-    jiff::Timestamp::from_microsecond(micros).unwrap().to_string()
 }
 
 fn json_line(e: &Event) -> String {
