@@ -185,10 +185,7 @@ fn only_columns_asked_for_are_read() {
     let rows = decode(&file, &whole).batches.remove(0);
     let Raw::Rows(raw) = &rows.raw else { panic!("rows were asked for") };
     assert_eq!(raw.schema(), input.full_schema());
-    assert_eq!(
-        raw.columns().iter().cloned().collect::<Vec<_>>(),
-        three_rows().into_iter().map(|c| c.1).collect::<Vec<_>>()
-    );
+    assert_eq!(raw.columns().to_vec(), three_rows().into_iter().map(|c| c.1).collect::<Vec<_>>());
 }
 
 #[test]
