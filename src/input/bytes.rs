@@ -6,11 +6,13 @@
 use crate::error::{Error, Result};
 use crate::format::TextDecoder;
 use crate::plan::InputPath;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 /// A longer record is an error rather than a reason to fill the memory.
 const MAX_RECORD: usize = 256 << 20;
@@ -75,14 +77,14 @@ impl Read for Counted {
 /// The decompressed bytes of an input.
 pub(super) struct Bytes {
     source: Box<dyn Read + Send>,
-    /// Whether a read may wait for somebody to write.
-    stream: bool,
+    /// Of a pipe or device, where a read may wait for somebody to write: its descriptor.
+    stream: Option<OwnedFd>,
 }
 
 impl Bytes {
     /// Wraps an open input, looking at its first bytes for a compression.
     pub(super) fn new(opened: Opened, read: Arc<AtomicU64>) -> io::Result<Self> {
-        let stream = !opened.regular;
+        let stream = if opened.regular { None } else { Some(opened.file.as_fd().try_clone_to_owned()?) };
         let mut counted = Counted { file: opened.file, read };
         let mut magic = Vec::with_capacity(MAGIC);
         counted.by_ref().take(MAGIC as u64).read_to_end(&mut magic)?;
@@ -97,6 +99,16 @@ impl Bytes {
         Ok(Self { source, stream })
     }
 
+    /// Waits until there is something to read, but not beyond `until`. What was decompressed and not yet taken is
+    /// not seen, which only makes the wait longer than need be.
+    pub(super) fn is_ready(&self, until: Instant) -> bool {
+        let Some(stream) = &self.stream else { return true };
+        let mut fds = [PollFd::new(stream, PollFlags::IN)];
+        let left = Timespec::try_from(until.saturating_duration_since(Instant::now())).ok();
+        // When it cannot be asked, the read itself will tell.
+        poll(&mut fds, left.as_ref()).map_or(true, |ready| ready > 0)
+    }
+
     /// All that is still to come.
     pub(super) fn into_read(self) -> impl Read {
         self.source
@@ -106,7 +118,7 @@ impl Bytes {
     pub(super) fn fill(&mut self, buf: &mut Vec<u8>, size: usize) -> io::Result<bool> {
         let want = size.saturating_sub(buf.len()).max(1);
         buf.reserve(want);
-        if !self.stream {
+        if self.stream.is_none() {
             let n = self.source.by_ref().take(want as u64).read_to_end(buf)?;
             return Ok(n < want);
         }
@@ -168,7 +180,7 @@ impl Chunker {
             io::copy(&mut bytes.source.by_ref().take(self.offset), &mut io::sink()).map_err(failed)?;
             self.bytes = Some(bytes);
         } else {
-            self.bytes = Some(Bytes { source: Box::new(Counted { file: opened.file, read }), stream: false });
+            self.bytes = Some(Bytes { source: Box::new(Counted { file: opened.file, read }), stream: None });
         }
         Ok(())
     }

@@ -15,6 +15,10 @@ use arrow::datatypes::SchemaRef;
 use std::io::Read as _;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How long a live input is waited for before types are inferred from what is there (SPEC section 6).
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Enough for a thousand records of usual size in one read.
 const HEAD: usize = 512 << 10;
@@ -113,11 +117,13 @@ fn prepare_bytes(
         Read::Columns => return prepare_piped_columns(kind, bytes, head, path, wanted, time, traffic),
         Read::No => return Err(Error::usage(format!("{} is an output format only", kind.name))),
     };
+    let patience = Instant::now() + PATIENCE;
     loop {
         let decoder: Arc<dyn TextDecoder> = open(&head, ended, &plan.text)?.into();
         let records = &head[decoder.preamble().min(head.len())..];
         let sample = decoder.sample(records, ended, wanted, time);
-        if sample.records >= SAMPLE_RECORDS || ended || head.len() >= MAX_HEAD {
+        let enough = sample.records >= SAMPLE_RECORDS || ended || head.len() >= MAX_HEAD;
+        if enough || !bytes.is_ready(patience) {
             let header = decoder.header().to_vec();
             let chunker = Chunker::new(bytes, Arc::clone(&decoder), head, ended);
             let source = Source::Text { chunker, decoder, stream: !regular };
@@ -129,9 +135,14 @@ fn prepare_bytes(
     }
 }
 
-/// Reads until `head` holds `size` bytes or the input ends; true at the end.
+/// Reads until `head` holds `size` bytes or the input ends; true at the end. A live input that has given a whole line
+/// is not waited for longer than [`PATIENCE`].
 fn fill(bytes: &mut Bytes, head: &mut Vec<u8>, size: usize) -> Result<bool> {
+    let patience = Instant::now() + PATIENCE;
     while head.len() < size {
+        if head.ends_with(b"\n") && !bytes.is_ready(patience) {
+            return Ok(false);
+        }
         if bytes.fill(head, size).map_err(|e| bytes::read_error(&e))? {
             return Ok(true);
         }
@@ -240,7 +251,8 @@ impl Prepared {
         }
     }
 
-    fn is_stream(&self) -> bool {
+    /// Whether it is a pipe or a device.
+    pub fn is_stream(&self) -> bool {
         matches!(self.source, Source::Text { stream: true, .. })
     }
 

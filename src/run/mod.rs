@@ -67,6 +67,8 @@ struct Job {
     /// The column whose values are the partitions.
     partition: Option<usize>,
     concat: bool,
+    /// Somebody may be writing the input as it is read, and waiting for the results.
+    live: bool,
     /// Once the row limit is reached nothing is left to do: nobody asked for an account of the rest.
     stops_when_full: bool,
 }
@@ -82,6 +84,7 @@ impl Job {
         let keep_raw = plan.late.path.is_some() || plan.bad.path.is_some();
         let layouts = wants.layouts(plan, &columns, &inputs, keep_raw);
         let account = Account::new(plan, &inputs);
+        let live = inputs.iter().any(Prepared::is_stream);
         let clock = Clock::new(&plan.clock, if plan.input.concat { 1 } else { inputs.len() });
         let sides = outputs::Sides::open(plan, &inputs)?;
         let merge = input::start(inputs, layouts, &Start::of(plan), bind::matter(plan), traffic);
@@ -89,7 +92,7 @@ impl Job {
         let stops_when_full = !keep_raw && plan.report.summary.is_none() && !bounded(plan.late.max, plan.bad.max);
         let operator = wants.operator(plan, &columns);
         let outputs = Outputs::open(plan, sides, &operator.schema())?;
-        Ok((Self { clock, operator, outputs, account, columns, partition, concat, stops_when_full }, merge))
+        Ok((Self { clock, operator, outputs, account, columns, partition, concat, live, stops_when_full }, merge))
     }
 
     /// Takes in everything there is, then lets all windows fire.
@@ -144,6 +147,9 @@ impl Job {
             positions: merged.positions.clone(),
         };
         self.operator.on_batch(&batch, &mut self.outputs.of(merged))?;
+        if self.live {
+            self.outputs.flush()?;
+        }
         self.account.state(self.operator.state());
         Ok(())
     }

@@ -50,6 +50,8 @@ pub(super) struct Outputs {
     sides: Sides,
     late: LateRecords,
     bad: BadRecords,
+    /// Result rows that a reader was let see.
+    flushed: u64,
 }
 
 /// What late records have told so far.
@@ -85,7 +87,7 @@ impl Outputs {
         };
         let bad = BadRecords { plan: plan.bad.clone(), count: 0, first: None };
         let results = ResultWriter::new(encoder, opened, plan.output.limit, plan.threads > 1);
-        Ok(Self { results, sides, late, bad })
+        Ok(Self { results, sides, late, bad, flushed: 0 })
     }
 
     /// Where results of a batch go, and its late rows.
@@ -104,6 +106,16 @@ impl Outputs {
 
     pub(super) fn late_count(&self) -> u64 {
         self.late.lateness.total()
+    }
+
+    /// Lets readers of a pipe see what has fired so far.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        let rows = self.results.rows_written();
+        if rows > self.flushed {
+            self.flushed = rows;
+            self.results.flush()?;
+        }
+        Ok(())
     }
 
     pub(super) fn schema_changed(&mut self, schema: &SchemaRef) -> Result<()> {

@@ -1,9 +1,8 @@
 //! Parquet: row groups to columns, columns to row groups.
 //!
 //! A file is opened once by its footer ([`ParquetInput`]); its row groups are [`Piece`]s that several threads decode
-//! at once, whole or batch by batch ([`PieceReader`]). Timestamps and dates carry their own unit and zone, so no time
-//! format is needed for them. Must not know files: bytes come through a [`ChunkReader`], and an error names the row
-//! group and column, never a path.
+//! at once. Timestamps and dates carry their own unit and zone, so no time format is needed for them. Must not know
+//! files: bytes come through a [`ChunkReader`], and an error names the row group and column, never a path.
 
 mod convert;
 mod fields;
@@ -15,7 +14,7 @@ mod text;
 mod times;
 mod write;
 
-pub use self::read::{ParquetInput, Piece, PieceReader};
+pub use self::read::{ParquetInput, Piece};
 pub use self::write::rows_encoder;
 pub use ::parquet::file::reader::{ChunkReader, Length};
 

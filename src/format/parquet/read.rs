@@ -40,16 +40,18 @@ pub struct ParquetInput {
     pieces: Vec<Piece>,
 }
 
-/// A unit of parallel work: a row group.
+/// A unit of parallel work: a row group, or a part of one that is too large to be held whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
+    /// The row group's index.
+    group: usize,
+    /// How many rows of the row group stand before it.
+    offset: u64,
     /// How many rows it has.
     pub rows: u64,
     /// How many rows of the file stand before it.
     pub first_row: u64,
-    /// Bytes of all its columns, decompressed.
-    pub bytes: u64,
-    /// Bytes of all its columns, as they are in the file.
+    /// Bytes of all its columns, as they are in the file (of a part: its share).
     pub compressed: u64,
 }
 
@@ -57,11 +59,16 @@ impl ParquetInput {
     /// Reads the footer. Pieces may be read by several threads at once, so a file's reader must not share one
     /// position between its clones (as `std::fs::File` does).
     pub fn open<R: ChunkReader>(reader: &R) -> Result<Self> {
+        Self::open_in_parts(reader, LARGE_GROUP, PART)
+    }
+
+    /// As [`ParquetInput::open`]; row groups with more than `large` rows come in parts of `part` rows.
+    pub(super) fn open_in_parts<R: ChunkReader>(reader: &R, large: u64, part: u64) -> Result<Self> {
         check_magic(reader)?;
         let metadata = guarded(|| ParquetMetaDataReader::new().parse_and_finish(reader)).map_err(damaged_footer)?;
         let metadata = Arc::new(metadata);
         let whole = guarded(|| whole_rows(&metadata)).map_err(damaged_footer)?;
-        let pieces = pieces(&metadata)?;
+        let pieces = pieces(&metadata, large, part)?;
         Ok(Self { metadata, whole, pieces })
     }
 
@@ -116,7 +123,7 @@ impl ParquetInput {
         }
         for piece in 0..self.pieces.len() {
             let mask = self.mask([found.leaves.clone()]);
-            for batch in Batches::new(reader.clone(), self.whole.clone(), mask, piece, SAMPLE_RECORDS)? {
+            for batch in Batches::new(reader.clone(), self.whole.clone(), mask, &self.pieces[piece], SAMPLE_RECORDS)? {
                 let Some(array) = only_leaf(&batch?) else { return Ok(None) };
                 let instants = times::read(&array, time);
                 let text_told = ty == Some(FieldType::Text) && instants.micros.iter().any(|&micros| micros != 0);
@@ -136,7 +143,8 @@ impl ParquetInput {
         if self.pieces.is_empty() {
             return Ok(());
         }
-        let mut batches = Batches::new(reader.clone(), self.whole.clone(), ProjectionMask::all(), 0, SAMPLE_RECORDS)?;
+        let mut batches =
+            Batches::new(reader.clone(), self.whole.clone(), ProjectionMask::all(), &self.pieces[0], SAMPLE_RECORDS)?;
         let Some(batch) = batches.next() else { return Ok(()) };
         let batch = batch?;
         for info in infos.iter_mut().filter(|info| info.ty != Some(FieldType::Time)) {
@@ -156,40 +164,25 @@ impl ParquetInput {
             }
         }
         let found = fields::find(schema, &layout.columns[layout.time].path)?;
-        let chunk = self.metadata.row_group(piece).columns().get(found.leaves.start)?;
+        let chunk = self.metadata.row_group(self.pieces[piece].group).columns().get(found.leaves.start)?;
         let statistics = chunk.statistics()?;
         let no_nulls = chunk.column_descr().max_def_level() == 0 || statistics.null_count_opt() == Some(0);
         let ends = no_nulls.then(|| ends(statistics, &found.ty)).flatten()?;
         times::bounds(&ends, &layout.time_reader)
     }
 
-    /// Decompressed bytes of the columns of a piece that a layout needs.
-    pub fn projected_bytes(&self, piece: usize, layout: &Layout) -> u64 {
-        let group = self.metadata.row_group(piece);
-        let mask = self.projection(layout);
-        let chunks = group.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf));
-        chunks.map(|(_, chunk)| unsigned(chunk.uncompressed_size())).sum()
-    }
-
     /// Decodes a whole piece. All numbers of the result count from the piece's first row.
     pub fn decode_piece<R: ChunkReader + 'static>(&self, reader: R, piece: usize, layout: &Layout) -> Result<Decoded> {
         let mut decoded = Decoded::default();
         for batch in self.batches(reader, piece, layout)? {
-            rows::append(&batch?, layout, &mut decoded).map_err(|e| in_group(e, piece))?;
+            rows::append(&batch?, layout, &mut decoded).map_err(|e| in_group(e, self.pieces[piece].group))?;
         }
         Ok(decoded)
     }
 
-    /// Decodes a piece batch by batch, for pieces too large to be held at once.
-    pub fn read_piece<R>(&self, reader: R, piece: usize, layout: &Arc<Layout>) -> Result<PieceReader>
-    where
-        R: ChunkReader + 'static,
-    {
-        Ok(PieceReader { batches: self.batches(reader, piece, layout)?, layout: Arc::clone(layout) })
-    }
-
     fn batches<R: ChunkReader + 'static>(&self, reader: R, piece: usize, layout: &Layout) -> Result<Batches> {
-        let metadata = self.with_dictionaries(piece, layout).map_err(|e| failed_in(piece, &e))?;
+        let piece = &self.pieces[piece];
+        let metadata = self.with_dictionaries(piece.group, layout).map_err(|e| failed_in(piece.group, &e))?;
         Batches::new(reader, metadata, self.projection(layout), piece, BATCH_ROWS)
     }
 
@@ -208,12 +201,12 @@ impl ParquetInput {
 
     /// Has text columns read as dictionaries where all their pages are: half the work for them, and grouping by them
     /// costs a table look-up. Whole rows keep the file's own types.
-    fn with_dictionaries(&self, piece: usize, layout: &Layout) -> Result<ArrowReaderMetadata, ParquetError> {
+    fn with_dictionaries(&self, group: usize, layout: &Layout) -> Result<ArrowReaderMetadata, ParquetError> {
         if layout.keep_raw {
             return Ok(self.whole.clone());
         }
         let schema = self.whole.schema();
-        let group = self.metadata.row_group(piece);
+        let group = self.metadata.row_group(group);
         let mut changes = HashMap::new();
         for (index, column) in layout.columns.iter().enumerate() {
             let Some(found) = fields::find(schema, &column.path) else { continue };
@@ -229,34 +222,10 @@ impl ParquetInput {
     }
 }
 
-/// The rows of a piece, some 32,768 at a time.
-pub struct PieceReader {
-    batches: Batches,
-    layout: Arc<Layout>,
-}
-
-impl Iterator for PieceReader {
-    type Item = Result<Decoded>;
-
-    /// The next rows. Each result counts its records from 0, as if it were a chunk of its own.
-    fn next(&mut self) -> Option<Result<Decoded>> {
-        let batch = match self.batches.next()? {
-            Ok(batch) => batch,
-            Err(error) => return Some(Err(error)),
-        };
-        let mut decoded = Decoded::default();
-        let appended = rows::append(&batch, &self.layout, &mut decoded);
-        if let Some(layout) = &decoded.layout {
-            self.layout = Arc::clone(layout);
-        }
-        Some(appended.map(|()| decoded).map_err(|e| in_group(e, self.batches.piece)))
-    }
-}
-
 /// The batches of a row group as the file has them; nothing after an error.
 struct Batches {
     reader: Option<ParquetRecordBatchReader>,
-    piece: usize,
+    group: usize,
     missing: u64,
 }
 
@@ -265,16 +234,20 @@ impl Batches {
         reader: R,
         metadata: ArrowReaderMetadata,
         mask: ProjectionMask,
-        piece: usize,
+        piece: &Piece,
         batch_rows: usize,
     ) -> Result<Self> {
-        let missing = unsigned(metadata.metadata().row_group(piece).num_rows());
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(reader, metadata)
-            .with_row_groups(vec![piece])
+        let whole = unsigned(metadata.metadata().row_group(piece.group).num_rows()) == piece.rows;
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(reader, metadata)
+            .with_row_groups(vec![piece.group])
             .with_projection(mask)
             .with_batch_size(batch_rows);
-        let reader = guarded(|| builder.build()).map_err(|e| failed_in(piece, &e))?;
-        Ok(Self { reader: Some(reader), piece, missing })
+        if !whole {
+            let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+            builder = builder.with_offset(rows(piece.offset)).with_limit(rows(piece.rows));
+        }
+        let reader = guarded(|| builder.build()).map_err(|e| failed_in(piece.group, &e))?;
+        Ok(Self { reader: Some(reader), group: piece.group, missing: piece.rows })
     }
 }
 
@@ -292,9 +265,9 @@ impl Iterator for Batches {
             Ok(None) if self.missing == 0 => None,
             Ok(None) => {
                 let short = format!("it lacks {} of the rows that the footer tells", self.missing);
-                Some(Err(failed_in(self.piece, &ParquetError::General(short))))
+                Some(Err(failed_in(self.group, &ParquetError::General(short))))
             }
-            Err(error) => Some(Err(failed_in(self.piece, &error))),
+            Err(error) => Some(Err(failed_in(self.group, &error))),
         }
     }
 }
@@ -305,12 +278,12 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Parqu
         .unwrap_or_else(|_| Err(ParquetError::General("its bytes make no sense".into())))
 }
 
-fn failed_in(piece: usize, error: &ParquetError) -> Error {
-    in_group(Error::failed(format!("cannot be decoded: {}", reason(error))), piece)
+fn failed_in(group: usize, error: &ParquetError) -> Error {
+    in_group(Error::failed(format!("cannot be decoded: {}", reason(error))), group)
 }
 
-fn in_group(error: Error, piece: usize) -> Error {
-    error.at(format_args!("row group {}", piece + 1))
+fn in_group(error: Error, group: usize) -> Error {
+    error.at(format_args!("row group {}", group + 1))
 }
 
 fn damaged_footer(error: ParquetError) -> Error {
@@ -360,18 +333,28 @@ fn whole_rows(metadata: &Arc<ParquetMetaData>) -> Result<ArrowReaderMetadata, Pa
     load(ArrowReaderOptions::new().with_schema(Arc::new(schema)))
 }
 
-fn pieces(metadata: &ParquetMetaData) -> Result<Vec<Piece>> {
+/// A row group with more rows than this is decoded in parts, so that memory does not grow with it.
+const LARGE_GROUP: u64 = 2 << 20;
+
+/// Rows of a part. Pages before it are passed over by their headers; only the page at a seam is decoded twice.
+const PART: u64 = 1 << 20;
+
+fn pieces(metadata: &ParquetMetaData, large: u64, part: u64) -> Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
     let mut first_row = 0;
-    let piece = |group: &::parquet::file::metadata::RowGroupMetaData| {
+    for (group, data) in metadata.row_groups().iter().enumerate() {
         let negative = |_| damaged_footer(ParquetError::General("a row group has a negative size".into()));
-        let rows = u64::try_from(group.num_rows()).map_err(negative)?;
-        let bytes = u64::try_from(group.total_byte_size()).map_err(negative)?;
-        let compressed = group.columns().iter().map(|chunk| unsigned(chunk.compressed_size())).sum();
-        let piece = Piece { rows, first_row, bytes, compressed };
-        first_row += rows;
-        Ok(piece)
-    };
-    metadata.row_groups().iter().map(piece).collect()
+        let rows = u64::try_from(data.num_rows()).map_err(negative)?;
+        let compressed: u64 = data.columns().iter().map(|chunk| unsigned(chunk.compressed_size())).sum();
+        let part = if rows > large { part } else { rows.max(1) };
+        let share = compressed / rows.max(1).div_ceil(part);
+        for offset in (0..rows.max(1)).step_by(usize::try_from(part).unwrap_or(usize::MAX)) {
+            let rows = part.min(rows - offset);
+            pieces.push(Piece { group, offset, rows, first_row, compressed: share });
+            first_row += rows;
+        }
+    }
+    Ok(pieces)
 }
 
 fn unsigned(number: i64) -> u64 {
