@@ -13,6 +13,7 @@ pub mod input;
 pub mod keys;
 pub mod operator;
 pub mod output;
+pub mod panics;
 pub mod plan;
 pub mod report;
 pub mod run;

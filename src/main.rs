@@ -1,19 +1,22 @@
 //! parse -> plan -> run -> exit status; nothing else.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use windrow::cli::{self, Command, Environment};
 use windrow::error::Result;
 use windrow::plan::ReportPlan;
 use windrow::report::Reporter;
-use windrow::{output, run, signals};
+use windrow::{output, panics, run, signals};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    panics::remember();
     let env = Environment::detect();
     let mut reporter = Reporter::new(&ReportPlan::default(), env.stderr_is_terminal);
-    match carry_out(&env, &mut reporter) {
+    let carried_out = AssertUnwindSafe(|| carry_out(&env, &mut reporter));
+    match catch_unwind(carried_out).unwrap_or_else(|_| Err(panics::last())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             reporter.error(&error);

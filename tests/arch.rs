@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("expr", &["aggregate", "error", "schema"]),
     ("format", &["error", "event", "schema", "time"]),
     ("operator", &["account", "aggregate", "error", "event", "keys", "schema", "time", "window"]),
-    ("input", &["clock", "error", "event", "format", "plan", "schema", "time"]),
+    ("input", &["clock", "error", "event", "format", "panics", "plan", "schema", "time"]),
     ("output", &["error", "format", "time"]),
     ("report", &["account", "error", "plan", "time", "window"]),
     ("plan", &["expr", "format", "schema", "time", "window"]),
@@ -32,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "report", "schema", "time",
         ],
     ),
+    ("panics", &["error"]),
     ("signals", &["error", "input"]),
 ];
 

@@ -369,7 +369,7 @@ mod tests {
                         prop_assert_eq!(reading.ts.micros(), instants.micros[row]);
                         expected.unit = expected.unit.or(reading.unit);
                     }
-                    Err(why) => prop_assert_eq!(Some(&(row, why.message)), bad),
+                    Err(why) => prop_assert_eq!(Some(&(row, why.in_full())), bad),
                 }
             }
             prop_assert_eq!(instants.unit, expected.unit.filter(|_| reader.unit.is_none()));
