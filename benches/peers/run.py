@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Compares windrow with other tools on the same files: answers first, then time and memory.
+
+Needs Python 3.9 and a Rust toolchain; the peers are installed into a virtual environment below target/peers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import filecmp
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import measure
+import prepare
+import report
+
+WORKS = {
+    "w1": {
+        "doc": "tumbling windows of 1 minute by page: count, sum",
+        "flags": ["--tumbling", "1m", "-g", "page_id", "-a", "count(*) AS n, sum(amount) AS total"],
+    },
+    "w2": {
+        "doc": "sliding windows of 10 minutes, one every minute, by page: count",
+        "flags": ["--sliding", "10m/1m", "-g", "page_id", "-a", "count(*) AS n"],
+    },
+    "w3": {
+        "doc": "sessions with a gap of 30 minutes by user: last event, count",
+        "flags": ["--session", "30m", "-g", "user_id", "-a", "max(event_time) AS last_event, count(*) AS n"],
+    },
+}
+FORMATS = ["jsonl", "csv", "parquet"]
+PEERS = ["duckdb", "polars"]
+TINY_ROWS = 10
+TINY_ROUNDS = 15
+MEMORY_ROWS = [1_000_000, 10_000_000]
+
+
+class Bench:
+    """What all steps share: the programs, the folders and the number of threads."""
+
+    def __init__(self, options):
+        self.windrow = prepare.binary(options.windrow)
+        self.python = prepare.python()
+        self.data = Path(options.data).resolve()
+        self.answers = prepare.fresh_folder("answers")
+        self.threads = str(options.threads)
+        self.peers = options.peers
+
+    def windrow_command(self, work: str, file: Path, out: Path) -> list[str]:
+        """The job as a windrow command. The delay is the generator's greatest, so no event is late."""
+        head = [str(self.windrow), "window", str(file), "-t", "event_time", *WORKS[work]["flags"], "-d", "60s"]
+        return [*head, "-O", "csv", "-o", str(out), "-j", self.threads, "-q"]
+
+    def peer_command(self, peer: str, work: str, file: Path, out: Path) -> list[str]:
+        """The same job by a peer."""
+        script = prepare.HERE / f"peer_{peer}.py"
+        return [str(self.python), str(script), work, file.suffix[1:], str(file), str(out), self.threads]
+
+    def answer(self, tool: str, work: str, file: Path) -> Path:
+        """Where a tool's answer goes."""
+        return self.answers / f"{work}-{file.stem}-{file.suffix[1:]}-{tool}.csv"
+
+    def commands(self, work: str, file: Path) -> dict[str, list[str]]:
+        """The job for each tool, windrow first."""
+        jobs = {report.WINDROW: self.windrow_command(work, file, self.answer(report.WINDROW, work, file))}
+        for peer in self.peers:
+            jobs[peer] = self.peer_command(peer, work, file, self.answer(peer, work, file))
+        return jobs
+
+    def compare(self, work: str, file: Path) -> dict[str, dict]:
+        """Each peer's answer against windrow's."""
+        found = {}
+        for peer in self.peers:
+            answers = [self.answer(tool, work, file) for tool in (report.WINDROW, peer)]
+            found[peer] = json.loads(output_of(self.python, prepare.HERE / "agree.py", work, *answers))
+        return found
+
+
+def listed(known):
+    """An argparse type: names out of the known ones, separated by commas."""
+
+    def parse(text: str) -> list[str]:
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        if not names or not set(names) <= set(known):
+            raise argparse.ArgumentTypeError(f"expected some of {','.join(known)}, found {text!r}")
+        return names
+
+    return parse
+
+
+def positive(text: str) -> int:
+    """An argparse type: a whole number from 1."""
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"expected a number from 1, found {text!r}")
+    return int(text)
+
+
+def parse_options():
+    """What was typed."""
+    works = "; ".join(f"{name}: {work['doc']}" for name, work in WORKS.items())
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], epilog=f"Works: {works}.")
+    data = os.environ.get("BENCH_DATA", str(prepare.WORKSHOP / "data"))
+    add = parser.add_argument
+    add("--rows", type=positive, default=1_000_000, help="events: 1000000 (the default) or 10000000")
+    add("--runs", type=positive, default=3, help="timed runs of each command (default 3)")
+    add("--work", type=listed(WORKS), default=list(WORKS), metavar="LIST", help="default w1,w2,w3")
+    add("--formats", type=listed(FORMATS), default=FORMATS, metavar="LIST", help=f"default {','.join(FORMATS)}")
+    add("--peers", type=listed(PEERS), default=PEERS, metavar="LIST", help=f"default {','.join(PEERS)}")
+    add("--windrow", metavar="PATH", help="default target/release/windrow, built if missing")
+    add("--threads", type=positive, default=2, help="threads of each tool (default 2)")
+    add("--data", metavar="DIR", default=data, help="the events' folder (default $BENCH_DATA or target/peers/data)")
+    add("--json", metavar="FILE", help="also write every single run to this file")
+    return parser.parse_args()
+
+
+def output_of(*command) -> str:
+    """What a command prints. A failing one ends the comparison; its own words are on stderr already."""
+    command = [str(part) for part in command]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"run.py: exit code {done.returncode} from: {' '.join(command)}")
+    return done.stdout.strip()
+
+
+def processor() -> str:
+    """The model, where the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.machine()
+
+
+def describe(bench: Bench, options) -> dict:
+    """The conditions: a figure without them says nothing."""
+    built = time.strftime("%Y-%m-%d %H:%M", time.localtime(bench.windrow.stat().st_mtime))
+    versions = {report.WINDROW: f"{output_of(bench.windrow, '--version').split()[-1]} (built {built})"}
+    for peer in options.peers:
+        versions[peer] = output_of(bench.python, "-c", f"import {peer}; print({peer}.__version__)")
+    machine = f"{processor()}, {os.cpu_count()} CPUs, {platform.system()} {platform.machine()}"
+    shared = {"rows": options.rows, "threads": options.threads, "runs": options.runs}
+    return {"machine": machine, "versions": versions, **shared}
+
+
+def print_conditions(conditions: dict):
+    """The head of the output."""
+    print(f"machine: {conditions['machine']}")
+    print("tools: " + ", ".join(f"{tool} {version}" for tool, version in conditions["versions"].items()))
+    print("{rows:,} events, {threads} threads, {runs} runs in turn after a warm-up".format(**conditions))
+
+
+def check_answers(bench: Bench, options) -> list[dict]:
+    """The warm-up: every command once, and what it answered against windrow's answer."""
+    print("\nAnswers\n")
+    results = []
+    for work in options.work:
+        for file_format in options.formats:
+            file = prepare.file_of(bench.data, options.rows, file_format)
+            measure.in_turn(bench.commands(work, file), 1)
+            found = bench.compare(work, file)
+            results.append({"work": work, "format": file_format, "answers": found})
+            for peer, of_peer in found.items():
+                print(report.agreement(work, file_format, peer, of_peer), flush=True)
+    return results
+
+
+def same_bytes(bench: Bench, options) -> bool:
+    """Whether windrow's answer is the same file whatever the input's format."""
+    same = True
+    for work in options.work:
+        files = [prepare.file_of(bench.data, options.rows, name) for name in options.formats]
+        first, *others = [bench.answer(report.WINDROW, work, file) for file in files]
+        equal = all(filecmp.cmp(first, other, shallow=False) for other in others)
+        if others:
+            verdict = "the same" if equal else "DIFFERENT"
+            print(f"{work}  windrow writes {verdict} bytes from {', '.join(options.formats)}")
+        same = same and equal
+    return same
+
+
+def time_works(bench: Bench, options, results: list[dict]):
+    """Adds the timed runs to each result."""
+    for result in results:
+        prepare.say(f"timing {result['work']} {result['format']}")
+        file = prepare.file_of(bench.data, options.rows, result["format"])
+        result["runs"] = measure.in_turn(bench.commands(result["work"], file), options.runs)
+    print("\nTime (medians) and memory (greatest); a ratio is peer / windrow: median (least-greatest) of the rounds\n")
+    print(report.works(results), flush=True)
+
+
+def time_tiny(bench: Bench, options) -> dict:
+    """From start to finish on ten lines."""
+    folder = prepare.WORKSHOP / "data"
+    file_format = options.formats[0]
+    prepare.events(folder, TINY_ROWS, [file_format], bench.python)
+    commands = bench.commands(options.work[0], prepare.file_of(folder, TINY_ROWS, file_format))
+    measure.in_turn(commands, 1)
+    runs = measure.in_turn(commands, TINY_ROUNDS)
+    print(f"\nStart to finish on {TINY_ROWS} events, {options.work[0]} {file_format}, {TINY_ROUNDS} runs in turn\n")
+    print(report.short(runs), flush=True)
+    return runs
+
+
+def memory_by_size(bench: Bench, options) -> list[dict]:
+    """windrow's peak at both sizes, for the formats that exist in both."""
+    peaks = []
+    for work in options.work:
+        for file_format in options.formats:
+            files = {prepare.size_name(n): prepare.file_of(bench.data, n, file_format) for n in MEMORY_ROWS}
+            if all(file.exists() for file in files.values()):
+                out = bench.answers / "memory.csv"
+                sizes = {s: measure.run(bench.windrow_command(work, f, out)).peak_mb for s, f in files.items()}
+                peaks.append({"work": work, "format": file_format, **sizes})
+    if peaks:
+        print("\nPeak memory of windrow by size\n")
+        print(report.memory(peaks, [prepare.size_name(n) for n in MEMORY_ROWS]))
+    return peaks
+
+
+def as_json(results, tiny, peaks, conditions) -> str:
+    """Everything measured, run by run."""
+    document = {**conditions, "works": results, "tiny": tiny, "memory": peaks, "memory_floor_mb": measure.floor_mb()}
+    return json.dumps(document, default=asdict, indent=1) + "\n"
+
+
+def main() -> int:
+    """Prepare, check, time, print. 1 when answers differ."""
+    options = parse_options()
+    bench = Bench(options)
+    prepare.events(bench.data, options.rows, options.formats, bench.python)
+    conditions = describe(bench, options)
+    print_conditions(conditions)
+    results = check_answers(bench, options)
+    same = same_bytes(bench, options)
+    time_works(bench, options, results)
+    tiny = time_tiny(bench, options)
+    peaks = memory_by_size(bench, options)
+    if options.json:
+        Path(options.json).write_text(as_json(results, tiny, peaks, conditions))
+    if not same or not all(found["agree"] for result in results for found in result["answers"].values()):
+        print("\nANSWERS DIFFER", flush=True)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
