@@ -11,7 +11,9 @@ static LAST: Mutex<Option<String>> = Mutex::new(None);
 /// From now on panics are remembered instead of printed.
 pub fn remember() {
     std::panic::set_hook(Box::new(|info| {
-        let message = info.payload_as_str().unwrap_or("no message");
+        let text = info.payload().downcast_ref::<&str>().copied();
+        let message = text.or_else(|| info.payload().downcast_ref::<String>().map(String::as_str));
+        let message = message.unwrap_or("no message");
         let place = info.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(format!("{message}{place}"));
     }));
