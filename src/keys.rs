@@ -342,7 +342,9 @@ mod tests {
     use arrow::array::{DictionaryArray, StringArray};
     use proptest::prelude::*;
 
-    fn columns() -> impl Strategy<Value = (Vec<Option<String>>, Vec<Option<f64>>, Vec<Option<i64>>)> {
+    type Columns = (Vec<Option<String>>, Vec<Option<f64>>, Vec<Option<i64>>);
+
+    fn columns() -> impl Strategy<Value = Columns> {
         let text = proptest::option::of("[a\\x00b\u{ff}]{0,4}");
         let double = proptest::option::of(prop_oneof![
             Just(f64::NAN),
