@@ -34,6 +34,17 @@ impl Greatest {
         if self.top.len() == self.keep { self.top[0] } else { Ts::MIN }
     }
 
+    /// What the time would be after an event.
+    #[inline]
+    pub fn with(&self, ts: Ts) -> Ts {
+        match (self.top.len(), self.keep) {
+            (seen, keep) if seen + 1 < keep => Ts::MIN,
+            (seen, keep) if seen < keep => self.top.first().map_or(ts, |&least| least.min(ts)),
+            _ if ts <= self.top[0] => self.top[0],
+            _ => self.top.get(1).map_or(ts, |&second| second.min(ts)),
+        }
+    }
+
     /// Takes in an event; whether that moved the time.
     #[inline]
     pub fn observe(&mut self, ts: Ts) -> bool {

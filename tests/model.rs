@@ -79,6 +79,15 @@ impl Partition {
     }
 }
 
+impl Partition {
+    /// The time after one more event, if there is one.
+    fn m_after(&self, next: Option<&Event>, outliers: usize) -> i64 {
+        let mut after = self.clone();
+        after.seen.extend(next.map(|event| event.t));
+        after.m(outliers)
+    }
+}
+
 struct Session {
     key: Option<String>,
     first: i64,
@@ -94,7 +103,7 @@ pub fn answer(job: &Job, files: &[Vec<Event>]) -> Answer {
     let mut progress: Vec<Partition> = (0..files.len()).map(|_| Partition::new()).collect();
     while let Some(file) = (0..files.len())
         .filter(|&f| !ended[f])
-        .min_by_key(|&f| (if job.concat { 0 } else { progress[f].m(job.outliers) }, f))
+        .min_by_key(|&f| (if job.concat { 0 } else { progress[f].m_after(files[f].get(taken[f]), job.outliers) }, f))
     {
         match files[file].get(taken[file]) {
             Some(event) => {

@@ -32,6 +32,7 @@ pub(super) fn plan(args: &WindowArgs, env: &Environment) -> Result<Plan> {
         threads: threads(args.input.threads.as_deref(), env)?,
         input: input(args, env)?,
     };
+    expr::check_names(&plan.keys, &plan.calls).map_err(|e| e.at("--by, --agg"))?;
     one_place_each(&plan)?;
     Ok(plan)
 }

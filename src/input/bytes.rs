@@ -60,16 +60,30 @@ pub fn name(path: &InputPath) -> String {
     }
 }
 
-/// Counts the bytes that pass, for progress.
+/// Where bytes read are counted: those of all inputs, for progress, and those of this one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counters {
+    pub(super) all: Arc<AtomicU64>,
+    pub(super) own: Arc<AtomicU64>,
+}
+
+impl Counters {
+    pub(super) fn add(&self, bytes: u64) {
+        self.all.fetch_add(bytes, Ordering::Relaxed);
+        self.own.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Counts the bytes that pass.
 pub(super) struct Counted {
     file: File,
-    read: Arc<AtomicU64>,
+    read: Counters,
 }
 
 impl Read for Counted {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.file.read(buf)?;
-        self.read.fetch_add(n as u64, Ordering::Relaxed);
+        self.read.add(n as u64);
         Ok(n)
     }
 }
@@ -83,7 +97,7 @@ pub(super) struct Bytes {
 
 impl Bytes {
     /// Wraps an open input, looking at its first bytes for a compression.
-    pub(super) fn new(opened: Opened, read: Arc<AtomicU64>) -> io::Result<Self> {
+    pub(super) fn new(opened: Opened, read: Counters) -> io::Result<Self> {
         let stream = if opened.regular { None } else { Some(opened.file.as_fd().try_clone_to_owned()?) };
         let mut counted = Counted { file: opened.file, read };
         let mut magic = Vec::with_capacity(MAGIC);
@@ -144,14 +158,21 @@ pub(super) struct Chunker {
     ended: bool,
     /// Decompressed bytes handed out since the start of the input, the preamble included.
     offset: u64,
+    counters: Counters,
 }
 
 impl Chunker {
     /// Goes on behind `head`, the bytes already read from the start of `bytes`.
-    pub(super) fn new(bytes: Bytes, decoder: Arc<dyn TextDecoder>, mut head: Vec<u8>, ended: bool) -> Self {
+    pub(super) fn new(
+        bytes: Bytes,
+        decoder: Arc<dyn TextDecoder>,
+        mut head: Vec<u8>,
+        ended: bool,
+        counters: Counters,
+    ) -> Self {
         let preamble = decoder.preamble().min(head.len());
         head.drain(..preamble);
-        Self { bytes: Some(bytes), decoder, carry: head, ended, offset: preamble as u64 }
+        Self { bytes: Some(bytes), decoder, carry: head, ended, offset: preamble as u64, counters }
     }
 
     /// Closes the file until it is wanted again.
@@ -167,7 +188,8 @@ impl Chunker {
     }
 
     /// Opens the file again and goes to where it was left: by seeking, or by reading again what was compressed.
-    pub(super) fn reopen(&mut self, path: &InputPath, read: Arc<AtomicU64>) -> Result<()> {
+    pub(super) fn reopen(&mut self, path: &InputPath) -> Result<()> {
+        let read = self.counters.clone();
         let failed = |e: io::Error| Error::io("cannot go on reading", &e);
         let mut opened = open(path)?;
         let mut magic = Vec::new();

@@ -3,7 +3,7 @@
 //! Must not know how a piece is decoded. What comes through a pipe is first written to a temporary file that has no
 //! name.
 
-use super::bytes::Opened;
+use super::bytes::{Counters, Opened};
 use crate::error::{Error, Result};
 use crate::format::Decoded;
 use crate::format::parquet::{ChunkReader, Length, ParquetInput};
@@ -15,7 +15,6 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A file read at any place by any thread: reads name their place, so no position is shared.
 #[derive(Clone)]
@@ -62,7 +61,7 @@ impl ChunkReader for SharedFile {
 pub(super) struct Columns {
     file: SharedFile,
     pub(super) input: ParquetInput,
-    read: Arc<AtomicU64>,
+    read: Counters,
 }
 
 /// A piece to decode, or rows that need not be read.
@@ -89,7 +88,7 @@ impl ColumnReader {
 
 impl Columns {
     /// Opens an input; one that cannot be sought is copied to a nameless temporary file first.
-    pub(super) fn open(opened: Opened, read: Arc<AtomicU64>) -> Result<Self> {
+    pub(super) fn open(opened: Opened, read: Counters) -> Result<Self> {
         let opened = if opened.regular { opened } else { spool(opened.file)? };
         let file = SharedFile { file: Arc::new(opened.file), size: opened.size };
         let input = ParquetInput::open(&file)?;
@@ -105,7 +104,7 @@ impl Columns {
             ColumnChunk::Skipped(rows) => Ok(Decoded { records: rows, ..Decoded::default() }),
             ColumnChunk::Piece(piece) => {
                 let decoded = self.input.decode_piece(self.file.clone(), piece, layout);
-                self.read.fetch_add(self.input.pieces()[piece].compressed, Ordering::Relaxed);
+                self.read.add(self.input.pieces()[piece].compressed);
                 decoded
             }
         }

@@ -1,9 +1,13 @@
-//! Several inputs as one sequence: the next record comes from the unfinished input with the smallest progress.
+//! Several inputs as one sequence: the next record is the one that moves its input's progress least far.
 //!
 //! Progress is the greatest event time an input has delivered, so ten hosts' logs of one day and ten days' rotated
-//! logs both come out with every input about equally far. The order depends on the records alone: an input's turn is
-//! decided record by record, and chunks only decide how much is copied at once. Consecutive records of one input are
-//! handed on without a copy; short runs of several are gathered into one batch.
+//! logs both come out with every input about equally far. It is the progress *after* the record that counts: going by
+//! the progress before it, an input would be read across a quiet night that all of them share while others still have
+//! records of the evening, and would seem to have left those behind.
+//!
+//! The order depends on the records alone: an input's turn is decided record by record, and chunks only decide how
+//! much is copied at once. Consecutive records of one input are handed on without a copy; short runs of several are
+//! gathered into one batch.
 
 use super::pool::{Chunk, Piece, Pool};
 use crate::clock::Greatest;
@@ -133,7 +137,8 @@ pub struct Merge {
     types: Vec<FieldType>,
     time: usize,
     concat: bool,
-    /// Unfinished inputs by progress, then order on the command line.
+    /// Unfinished inputs by the progress their next record makes (at least: what is not read yet is not known), then
+    /// order on the command line.
     turns: BinaryHeap<Reverse<(Ts, usize)>>,
     /// What was found while a block was being gathered.
     next: VecDeque<Item>,
@@ -195,7 +200,7 @@ impl Merge {
             if matches!(stop, Stop::Ended) {
                 self.next.push_back(Item::Finished(lane));
             } else {
-                let progress = if self.concat { Ts::MIN } else { self.lanes[lane].greatest.get() };
+                let progress = if self.concat { Ts::MIN } else { self.lanes[lane].next_progress() };
                 self.turns.push(Reverse((progress, lane)));
             }
             if !self.next.is_empty() || long || rows >= BLOCK {
@@ -209,7 +214,7 @@ impl Merge {
         Ok(self.next.pop_front())
     }
 
-    /// Takes rows of a lane until another input is behind it, at most about `most` of them if there are others.
+    /// Takes rows of a lane until another input's next record comes first, at most about `most` if there are others.
     fn turn(&mut self, lane: usize, most: usize) -> Result<(Option<Run>, Stop)> {
         if !self.ensure_head(lane)? {
             return Ok((None, Stop::Ended));
@@ -226,11 +231,12 @@ impl Merge {
             None => head.row = until,
             Some(limit) => {
                 while head.row < until && head.row - start < most.max(1) {
-                    state.greatest.observe(head.source.rows.times.get(head.row));
-                    head.row += 1;
-                    if (state.greatest.get(), lane) > limit {
+                    let ts = head.source.rows.times.get(head.row);
+                    if (state.greatest.with(ts), lane) > limit {
                         break;
                     }
+                    state.greatest.observe(ts);
+                    head.row += 1;
                 }
             }
         }
@@ -416,6 +422,16 @@ impl LaneState {
     fn set_head(&mut self, rows: Rows) {
         let source = Source { rows, first_record: self.records, first_line: self.lines };
         self.head = Some(Head { source: Arc::new(source), row: 0, bad: 0 });
+    }
+
+    /// The progress after the next record, as far as that is known; a bad record makes none.
+    fn next_progress(&self) -> Ts {
+        let Some(head) = &self.head else { return self.greatest.get() };
+        let bad_first = head.source.rows.bad.get(head.bad).is_some_and(|bad| bad.before_row <= head.row);
+        match head.row < head.source.rows.times.len() && !bad_first {
+            true => self.greatest.with(head.source.rows.times.get(head.row)),
+            false => self.greatest.get(),
+        }
     }
 
     fn leave_piece(&mut self) {

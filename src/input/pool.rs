@@ -120,7 +120,6 @@ struct Shared {
     /// Something to do, or to take.
     news: Condvar,
     chunk_size: usize,
-    read: Arc<AtomicU64>,
     failed: AtomicBool,
 }
 
@@ -146,7 +145,6 @@ impl Pool {
             state: Mutex::new(state),
             news: Condvar::new(),
             chunk_size,
-            read: Arc::clone(&traffic.read),
             failed: AtomicBool::new(false),
         });
         let mut handles = Vec::new();
@@ -397,7 +395,7 @@ impl Shared {
         match reader {
             Reader::Text(chunker) => {
                 if !chunker.is_open() {
-                    chunker.reopen(path, Arc::clone(&self.read))?;
+                    chunker.reopen(path)?;
                 }
                 Ok(chunker.next(self.chunk_size)?.map(|bytes| Chunk::Text(Arc::new(bytes))))
             }

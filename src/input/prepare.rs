@@ -2,7 +2,7 @@
 //!
 //! Must not know what the fields are for. Nothing that was read here is lost: the bytes go to the lanes.
 
-use super::bytes::{self, Bytes, Chunker, Opened};
+use super::bytes::{self, Bytes, Chunker, Counters, Opened};
 use super::columns::{ColumnReader, Columns};
 use super::merge::Merge;
 use super::pool::{Decoding, Lane, MAX_OPEN, Pool, Reader, Traffic};
@@ -14,7 +14,7 @@ use crate::time::{TimeReader, Ts};
 use arrow::datatypes::SchemaRef;
 use std::io::Read as _;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a live input is waited for before types are inferred from what is there (SPEC section 6).
@@ -48,6 +48,7 @@ pub struct Prepared {
     pub size: u64,
     path: InputPath,
     source: Source,
+    counters: Counters,
 }
 
 enum Source {
@@ -108,7 +109,8 @@ fn prepare_bytes(
 ) -> Result<Prepared> {
     let (regular, size) = (opened.regular, opened.size);
     let failed = |e: std::io::Error| Error::failed(crate::error::io_reason(&e));
-    let mut bytes = Bytes::new(opened, Arc::clone(&traffic.read)).map_err(failed)?;
+    let counters = Counters { all: Arc::clone(&traffic.read), ..Counters::default() };
+    let mut bytes = Bytes::new(opened, counters.clone()).map_err(failed)?;
     let mut head = Vec::new();
     let mut ended = fill(&mut bytes, &mut head, HEAD)?;
     let kind = said.map_or_else(|| sniff(&head), Ok)?;
@@ -125,10 +127,20 @@ fn prepare_bytes(
         let enough = sample.records >= SAMPLE_RECORDS || ended || head.len() >= MAX_HEAD;
         if enough || !bytes.is_ready(patience) {
             let header = decoder.header().to_vec();
-            let chunker = Chunker::new(bytes, Arc::clone(&decoder), head, ended);
+            let chunker = Chunker::new(bytes, Arc::clone(&decoder), head, ended, counters.clone());
             let source = Source::Text { chunker, decoder, stream: !regular };
             let name = bytes::name(path);
-            return Ok(Prepared { name, format: kind, sample, header, schema: None, size, path: path.clone(), source });
+            return Ok(Prepared {
+                name,
+                format: kind,
+                sample,
+                header,
+                schema: None,
+                size,
+                path: path.clone(),
+                source,
+                counters,
+            });
         }
         let more = head.len() * 2;
         ended = fill(&mut bytes, &mut head, more)?;
@@ -173,12 +185,13 @@ fn prepare_columns(
     traffic: &Traffic,
 ) -> Result<Prepared> {
     let size = opened.size;
-    let columns = Columns::open(opened, Arc::clone(&traffic.read))?;
+    let counters = Counters { all: Arc::clone(&traffic.read), ..Counters::default() };
+    let columns = Columns::open(opened, counters.clone())?;
     let sample = columns.input.sample(columns.file(), wanted, time)?;
     let schema = Some(columns.input.full_schema());
     let source = Source::Columns(Arc::new(columns));
     let name = bytes::name(path);
-    Ok(Prepared { name, format: kind, sample, header: Vec::new(), schema, size, path: path.clone(), source })
+    Ok(Prepared { name, format: kind, sample, header: Vec::new(), schema, size, path: path.clone(), source, counters })
 }
 
 /// Columns whose format was only told by their first bytes: a pipe, or a file with another extension.
@@ -249,6 +262,11 @@ impl Prepared {
             true => 0,
             false => inputs.iter().map(|input| input.size).sum(),
         }
+    }
+
+    /// Counts the bytes read of it, before decompression.
+    pub fn bytes_read(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.counters.own)
     }
 
     /// Whether it is a pipe or a device.

@@ -13,6 +13,8 @@ use crate::plan::Plan;
 use crate::report::{InputSummary, Summary, Widened};
 use crate::schema::{Column, FieldType};
 use crate::time::{Ts, Unit};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What the loop counts.
 pub(super) struct Account {
@@ -30,7 +32,7 @@ pub(super) struct Account {
 struct Input {
     name: String,
     format: &'static str,
-    size: u64,
+    bytes: Arc<AtomicU64>,
     guessed_unit: Option<Unit>,
     read: u64,
     bad: u64,
@@ -44,7 +46,7 @@ impl Account {
         let input = |input: &Prepared| Input {
             name: input.name.clone(),
             format: input.format.name,
-            size: input.size,
+            bytes: input.bytes_read(),
             guessed_unit: input.sample.time_unit.filter(|_| guesses),
             read: 0,
             bad: 0,
@@ -129,8 +131,10 @@ impl Account {
         columns: &[Column],
         partition: Option<usize>,
     ) -> Summary {
-        let types = partition.map(|column| [columns[column].ty]);
-        let name = |value: &[u8]| types.map_or_else(String::new, |types| keys::show(value, &types));
+        let name = |value: &[u8]| match partition.map(|column| &columns[column]) {
+            Some(column) => format!("{} {}", column.path, keys::show(value, &[column.ty])),
+            None => String::new(),
+        };
         let called = |index: usize| match clock.value_of(index) {
             Some(value) => name(value),
             None => self.inputs.get(index).map_or_else(String::new, |input| input.name.clone()),
@@ -170,7 +174,7 @@ impl Input {
             ledger,
             time_unit: self.guessed_unit,
             times: self.times,
-            bytes: self.size,
+            bytes: self.bytes.load(Relaxed),
             types,
         }
     }

@@ -15,7 +15,7 @@ use crate::keys::Keys;
 use crate::operator::Operator;
 use crate::output;
 use crate::plan::{Bound, InputPath, Plan};
-use crate::report::{Given, Progress, Reporter, check_late};
+use crate::report::{Given, Progress, Reporter, Watch, check_late};
 use crate::schema::{Column, FieldType};
 use ledger::Account;
 use outputs::Outputs;
@@ -35,14 +35,15 @@ pub fn run(plan: Plan, reporter: &Reporter, traffic: &Traffic) -> Result<()> {
     let unseen = wants.check(&plan, &columns, &inputs)?;
     let progress = Arc::new(Progress::default());
     progress.total_bytes.store(Prepared::total_size(&inputs), Relaxed);
-    let watch = reporter.watch(&progress, &given);
+    // Rows on a terminal and a bar on the same terminal would write over each other.
+    let watch = if plan.output.width.is_none() { reporter.watch(&progress, &given) } else { Watch::default() };
     let (max_late, summary_file) = (plan.late.max, plan.report.summary.clone());
     let (mut job, mut merge) = Job::start(&plan, &wants, columns, inputs, traffic)?;
     job.go(&mut merge, &progress, traffic)?;
     drop(merge);
+    drop(watch);
     let mut summary = job.finish(&given, summary_file.as_deref(), started)?;
     summary.unseen = unseen;
-    drop(watch);
     reporter.finish(&summary, &given);
     let total = summary.total();
     check_late(max_late, total.late, total.read)
