@@ -109,7 +109,7 @@ impl Wants {
         for (call, argument) in plan.calls.iter().zip(&self.arguments) {
             let Some(column) = argument.map(|at| &columns[at]) else { continue };
             call.kind.check(&column.path.name(), Some(column.ty)).map_err(|what| {
-                let field = column.path.name();
+                let field = typed(&column.path.name());
                 Error::failed(what)
                     .hint(format!("--schema '{field} double' reads it as a number; texts that mean nothing: --null NA"))
             })?;
@@ -170,14 +170,41 @@ fn similar(path: &FieldPath, fields: &[&FieldInfo]) -> Option<String> {
 }
 
 fn time_like(fields: &[&FieldInfo]) -> Vec<String> {
+    let mut likely: Vec<&&FieldInfo> = fields.iter().filter(|field| may_be_time(field)).collect();
+    likely.sort_by_key(|field| field.path.parts().len());
     let mut names: Vec<String> = Vec::new();
-    for field in fields.iter().filter(|field| field.looks_like_time || field.ty == Some(FieldType::Time)) {
+    for field in likely {
         if !names.contains(&field.path.name()) {
             names.push(field.path.name());
         }
     }
     names.truncate(8);
     names
+}
+
+/// Text that reads as a time may well be one; a number of the right size needs a name that says so.
+fn may_be_time(field: &FieldInfo) -> bool {
+    const WORDS: [&str; 8] = ["time", "date", "ts", "stamp", "epoch", "when", "_at", "created"];
+    let name = field.path.parts().last().map_or_else(String::new, |part| part.to_lowercase());
+    let says_so = name == "t" || WORDS.iter().any(|word| name.contains(word));
+    match field.ty {
+        Some(FieldType::Time) => true,
+        Some(ty) if ty.is_number() => field.looks_like_time && says_so,
+        _ => field.looks_like_time,
+    }
+}
+
+/// A field as it is typed where SQL is read: odd names stand in double quotes.
+fn typed(name: &str) -> String {
+    let plain = |part: &str| {
+        let mut chars = part.chars();
+        chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+            && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    match name.split('.').all(plain) {
+        true => name.to_owned(),
+        false => format!("\"{name}\""),
+    }
 }
 
 fn no_time_field(inputs: &[Prepared]) -> Error {
@@ -203,7 +230,11 @@ fn no_such_column(input: &Prepared, wanted: &Wanted, similar: Option<&str>) -> E
     let error = Error::failed(format!("{}: there is no column \"{}\"", input.name, wanted.path));
     let fields: Vec<&FieldInfo> = input.sample.fields.iter().collect();
     match (similar, wanted.role, time_like(&fields).as_slice()) {
-        (Some(similar), ..) => error.hint(format!("did you mean \"{similar}\"?")),
+        (Some(similar), Role::Time, _) => error.hint(format!("did you mean \"{similar}\"?")),
+        (Some(similar), ..) if typed(similar) == similar => error.hint(format!("did you mean {similar}?")),
+        (Some(similar), ..) => {
+            error.hint(format!("did you mean {0}? such a name stands in double quotes: '{0}'", typed(similar)))
+        }
         (None, Role::Time, [_, ..]) => error.hint(format!("these look like times: {}", time_like(&fields).join(", "))),
         _ if fields.is_empty() => error.hint("the file is empty"),
         _ => error.hint(format!("the columns are {}", names(&fields))),

@@ -84,12 +84,12 @@ pub(super) struct TimeFlags {
     /// Zone of times without an offset [UTC]
     ///
     /// An IANA name such as Europe/Vienna.
-    #[arg(long, value_name = "ZONE", hide_short_help = true)]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     pub(super) input_tz: Option<String>,
     /// Zone of calendar windows and of the output [UTC]
     ///
     /// An IANA name such as Europe/Vienna. Days, weeks, months, quarters and years begin by this zone's wall clock.
-    #[arg(long, value_name = "ZONE")]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     pub(super) tz: Option<String>,
     /// Moves the grid of windows by D
     ///

@@ -111,6 +111,11 @@ pub trait Encoder: Send {
     /// Appends the bytes for a batch. Batches have the schema the encoder was made with.
     fn write(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()>;
 
+    /// Appends what was held back only for looks: a reader is waiting for the rows so far.
+    fn flush(&mut self, _out: &mut Vec<u8>) -> Result<()> {
+        Ok(())
+    }
+
     /// The column types changed (an integer column met a fraction). Text formats go on; a typed format explains.
     fn schema_changed(&mut self, schema: &SchemaRef) -> Result<()>;
 

@@ -150,6 +150,13 @@ impl Encoder for Table {
         Ok(())
     }
 
+    fn flush(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        if !self.cells.is_empty() {
+            self.write_rows(out);
+        }
+        Ok(())
+    }
+
     fn schema_changed(&mut self, schema: &SchemaRef) -> Result<()> {
         for (column, field) in self.columns.iter_mut().zip(schema.fields()) {
             column.set_type(field.data_type());

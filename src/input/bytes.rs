@@ -237,10 +237,12 @@ impl Chunker {
 
 /// What went wrong while reading, for people.
 pub(super) fn read_error(error: &io::Error) -> Error {
-    let what = match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
-        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => format!("the compressed data is damaged: {error}"),
-        _ => crate::error::io_reason(error),
-    };
-    Error::failed(what)
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => Error::failed("the compressed data ends too early")
+            .hint("its writer was stopped, or is not done yet, or a copy broke off"),
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            Error::failed(format!("the compressed data is damaged: {error}"))
+        }
+        _ => Error::failed(crate::error::io_reason(error)),
+    }
 }

@@ -139,7 +139,10 @@ impl Pen {
         match order {
             Order::Rows(batch) => self.encode(|encoder, out| encoder.write(&batch, out)),
             Order::Schema(schema) => self.encode(|encoder, _| encoder.schema_changed(&schema)),
-            Order::Flush => self.buffer.flush(),
+            Order::Flush => {
+                self.encode(|encoder, out| encoder.flush(out))?;
+                self.buffer.flush()
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use super::details::{Details, Separated, columns_with_details, schema_with_detai
 use super::open::{open, open_parked};
 use super::{Commit, Opened, refuse_same_files};
 use crate::error::{Error, Result};
-use crate::format::{EncodeOptions, Encoder, FormatKind};
+use crate::format::{EncodeOptions, Encoder, FormatKind, by_extension};
 use crate::time::Zone;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
@@ -51,6 +51,7 @@ impl SideFile {
     pub fn create(path: &Path, inputs: &[SideInput], details: bool) -> Result<Self> {
         let shapes = inputs.iter().map(|input| Shape::of(input, details)).collect::<Result<Vec<_>>>()?;
         if !is_folder(path) {
+            refuse_other_format(path, inputs)?;
             return Self::one(path, shapes);
         }
         let folder = NewFolder::ensure(path)?;
@@ -214,6 +215,18 @@ impl Shape {
             _ => header.to_vec(),
         };
         Ok(Self { kind: Kind::Text { format: input.format.name, header }, style })
+    }
+}
+
+/// Records stay in the format they came in; under another format's extension nobody could read them again.
+fn refuse_other_format(path: &Path, inputs: &[SideInput]) -> Result<()> {
+    let said = by_extension(path);
+    match (said, inputs.first()) {
+        (Some(said), Some(input)) if said.name != input.format.name => {
+            let message = format!("{}: these records stay {}, as they came", path.display(), input.format.name);
+            Err(Error::usage(message).hint(format!("give the file the extension .{}", input.format.extensions[0])))
+        }
+        _ => Ok(()),
     }
 }
 

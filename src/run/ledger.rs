@@ -2,7 +2,7 @@
 //!
 //! Must not know where rows go.
 
-use crate::account::{Ledger, StateSize};
+use crate::account::{Jump, Ledger, StateSize};
 use crate::bind;
 use crate::clock::Clock;
 use crate::event::{Times, Watermark};
@@ -12,7 +12,7 @@ use crate::operator::Tally;
 use crate::plan::Plan;
 use crate::report::{InputSummary, Summary, Widened};
 use crate::schema::{Column, FieldType};
-use crate::time::{Ts, Unit};
+use crate::time::{Span, Ts, Unit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -24,7 +24,7 @@ pub(super) struct Account {
     open: u64,
     watermark: Option<Ts>,
     held_by: Option<usize>,
-    bounded: bool,
+    delay: Option<Span>,
     /// The record read last, for messages.
     last: String,
 }
@@ -60,7 +60,7 @@ impl Account {
             open: 0,
             watermark: None,
             held_by: None,
-            bounded: plan.clock.delay.is_some(),
+            delay: plan.clock.delay,
             last: String::new(),
         }
     }
@@ -151,14 +151,23 @@ impl Account {
             peak: self.peak,
             heaviest: tally.heaviest.clone(),
             lateness: clock.lateness().clone(),
-            jump: clock.jump(),
+            jump: self.jump(clock, tally),
             output_disorder: tally.disorder,
-            unbounded: (!self.bounded).then_some("without --delay every window waits for the end of the input"),
+            unbounded: self.delay.is_none().then_some("without --delay every window waits for the end of the input"),
             skewed: clock.skewed().into_iter().map(called).collect(),
             idle: idle.collect(),
             widened: self.widened.clone(),
             ..Summary::default()
         }
+    }
+}
+
+impl Account {
+    /// A jump of the clock, if one is to blame for most of the late records: it went further than the delay.
+    fn jump(&self, clock: &Clock, tally: &Tally) -> Option<Jump> {
+        let late: u64 = tally.inputs.iter().map(|ledger| ledger.late).sum();
+        let jump = clock.jump().filter(|jump| self.delay.is_some_and(|delay| jump.by > delay))?;
+        (jump.late.saturating_mul(2) > late && late > 0).then(|| Jump { late: jump.late.min(late), ..jump })
     }
 }
 

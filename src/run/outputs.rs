@@ -127,7 +127,10 @@ impl Outputs {
         let place = format!("{}:{}", self.sides.names[bad.input], bad.line);
         let said = Error::failed(bad.message.clone()).at(place);
         if self.bad.plan.path.is_none() && self.bad.plan.max.is_none() {
-            return Err(said.hint("--bad FILE sets such records aside and goes on"));
+            return Err(said.hint(match bad.message.contains("expected a time") {
+                true => "--time-format reads other forms, such as '%Y/%m/%d %H:%M'; --bad FILE sets such records aside",
+                false => "--bad FILE sets such records aside and goes on",
+            }));
         }
         self.bad.count += 1;
         self.bad.first.get_or_insert_with(|| said.message().to_owned());

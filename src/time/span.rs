@@ -84,6 +84,9 @@ impl Span {
 /// Reads any friendly or ISO 8601 duration, calendar units too.
 pub(super) fn friendly(text: &str) -> Result<jiff::Span> {
     let trimmed = text.trim();
+    if trimmed == "0" {
+        return Ok(jiff::Span::new());
+    }
     if trimmed.trim_start_matches(['-', '+']).bytes().all(|b| b.is_ascii_digit() || b == b'.') && !trimmed.is_empty() {
         return Err(Error::usage(format!("expected a duration with a unit, found \"{text}\""))
             .hint(format!("{trimmed}s is in seconds, {trimmed}m in minutes")));

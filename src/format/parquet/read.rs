@@ -398,10 +398,11 @@ fn only_leaf(batch: &RecordBatch) -> Option<ArrayRef> {
 fn looks_like_time(array: &ArrayRef, time: &TimeReader) -> bool {
     /// As seconds, 1973: smaller numbers are more likely to be anything else.
     const LEAST: f64 = 1e8;
+    let text_column = matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     let Some(row) = (0..array.len()).find(|&row| array.is_valid(row)) else { return false };
     let value = array.slice(row, 1);
     let likely = match text::value_text(&value, 0).parse::<f64>() {
-        Ok(number) => number >= LEAST,
+        Ok(number) => number >= LEAST && !text_column,
         Err(_) => true,
     };
     likely && times::read(&value, time).bad.is_empty()
