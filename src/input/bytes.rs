@@ -214,7 +214,10 @@ impl Chunker {
         loop {
             if !self.ended && buf.len() < target {
                 let Some(bytes) = &mut self.bytes else { return Ok(None) };
-                self.ended = bytes.fill(&mut buf, target).map_err(|e| read_error(&e))?;
+                // What is at hand is not held back for what somebody may write later.
+                if bytes.is_ready(Instant::now()) || self.decoder.frame(&buf, false) == 0 {
+                    self.ended = bytes.fill(&mut buf, target).map_err(|e| read_error(&e))?;
+                }
             }
             let whole = self.decoder.frame(&buf, self.ended);
             if whole > 0 {

@@ -190,7 +190,12 @@ impl Merge {
         }
         let mut block: Vec<Run> = Vec::new();
         let mut rows = 0;
-        while let Some(Reverse((_, lane))) = self.turns.pop() {
+        while let Some(Reverse((least, lane))) = self.turns.pop() {
+            if !block.is_empty() && !self.lanes[lane].has_record() {
+                // What was gathered does not wait for a piece that somebody may still have to write.
+                self.turns.push(Reverse((least, lane)));
+                break;
+            }
             let (run, stop) = self.turn(lane, BLOCK - rows)?;
             let long = run.as_ref().is_some_and(|run| run.len >= LONG_RUN);
             if let Some(run) = run {
@@ -248,7 +253,7 @@ impl Merge {
     fn ensure_head(&mut self, lane: usize) -> Result<bool> {
         loop {
             let state = &mut self.lanes[lane];
-            if state.head.as_ref().is_some_and(|head| !head.is_spent()) {
+            if state.has_record() {
                 return Ok(true);
             }
             if let Some(rows) = state.batches.pop_front() {
@@ -422,6 +427,11 @@ impl LaneState {
     fn set_head(&mut self, rows: Rows) {
         let source = Source { rows, first_record: self.records, first_line: self.lines };
         self.head = Some(Head { source: Arc::new(source), row: 0, bad: 0 });
+    }
+
+    /// Whether a record is at hand.
+    fn has_record(&self) -> bool {
+        self.head.as_ref().is_some_and(|head| !head.is_spent())
     }
 
     /// The progress after the next record, as far as that is known; a bad record makes none.

@@ -112,14 +112,14 @@ fn prepare_bytes(
     let counters = Counters { all: Arc::clone(&traffic.read), ..Counters::default() };
     let mut bytes = Bytes::new(opened, counters.clone()).map_err(failed)?;
     let mut head = Vec::new();
-    let mut ended = fill(&mut bytes, &mut head, HEAD)?;
+    let patience = Instant::now() + PATIENCE;
+    let mut ended = fill(&mut bytes, &mut head, HEAD, patience)?;
     let kind = said.map_or_else(|| sniff(&head), Ok)?;
     let open = match kind.read {
         Read::Text(open) => open,
         Read::Columns => return prepare_piped_columns(kind, bytes, head, path, wanted, time, traffic),
         Read::No => return Err(Error::usage(format!("{} is an output format only", kind.name))),
     };
-    let patience = Instant::now() + PATIENCE;
     loop {
         let decoder: Arc<dyn TextDecoder> = open(&head, ended, &plan.text)?.into();
         let records = &head[decoder.preamble().min(head.len())..];
@@ -143,14 +143,13 @@ fn prepare_bytes(
             });
         }
         let more = head.len() * 2;
-        ended = fill(&mut bytes, &mut head, more)?;
+        ended = fill(&mut bytes, &mut head, more, patience)?;
     }
 }
 
 /// Reads until `head` holds `size` bytes or the input ends; true at the end. A live input that has given a whole line
-/// is not waited for longer than [`PATIENCE`].
-fn fill(bytes: &mut Bytes, head: &mut Vec<u8>, size: usize) -> Result<bool> {
-    let patience = Instant::now() + PATIENCE;
+/// is not waited for beyond `patience`.
+fn fill(bytes: &mut Bytes, head: &mut Vec<u8>, size: usize, patience: Instant) -> Result<bool> {
     while head.len() < size {
         if head.ends_with(b"\n") && !bytes.is_ready(patience) {
             return Ok(false);
