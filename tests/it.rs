@@ -4,6 +4,8 @@
 
 mod arch;
 mod cases;
+mod errors;
+mod folder;
 mod helpers;
 mod model;
 mod oracle;
