@@ -37,7 +37,8 @@ impl Keys {
     pub fn encode(columns: &[ArrayRef], rows: usize) -> Self {
         match columns {
             [] => Self::constant(rows),
-            [column] if matches!(column.data_type(), DataType::Dictionary(..)) => Self::encode_dictionary(column),
+            [column] if is_small_dictionary(column) => Self::encode_dictionary(column),
+            [column] => Self::encode_rows(&[plain(column)], rows),
             _ => Self::encode_rows(columns, rows),
         }
     }
@@ -143,6 +144,12 @@ impl Keys {
     pub fn hash(&self, index: usize) -> u64 {
         self.hashes[index]
     }
+}
+
+/// Whether a column is a dictionary that encoding once each value pays for.
+fn is_small_dictionary(column: &ArrayRef) -> bool {
+    matches!(column.data_type(), DataType::Dictionary(..))
+        && column.as_dictionary::<Int32Type>().values().len() <= column.len() / 2
 }
 
 /// A dictionary as the column it stands for.
@@ -335,7 +342,9 @@ mod tests {
     use arrow::array::{DictionaryArray, StringArray};
     use proptest::prelude::*;
 
-    fn columns() -> impl Strategy<Value = (Vec<Option<String>>, Vec<Option<f64>>, Vec<Option<i64>>)> {
+    type Columns = (Vec<Option<String>>, Vec<Option<f64>>, Vec<Option<i64>>);
+
+    fn columns() -> impl Strategy<Value = Columns> {
         let text = proptest::option::of("[a\\x00b\u{ff}]{0,4}");
         let double = proptest::option::of(prop_oneof![
             Just(f64::NAN),
@@ -395,12 +404,15 @@ mod tests {
         let values = vec![Some("b"), None, Some("a"), Some("b")];
         let plain: ArrayRef = Arc::new(StringArray::from(values.clone()));
         let dictionary: ArrayRef = Arc::new(values.into_iter().collect::<DictionaryArray<Int32Type>>());
-        let (a, b) = (Keys::encode(&[plain], 4), Keys::encode(&[dictionary], 4));
+        let large = dictionary.slice(0, 2);
+        let (a, b, c) = (Keys::encode(&[plain], 4), Keys::encode(&[dictionary], 4), Keys::encode(&[large], 2));
         for row in 0..4 {
             assert_eq!(a.key(a.index(row)), b.key(b.index(row)));
             assert_eq!(a.hash(a.index(row)), b.hash(b.index(row)));
         }
         assert_eq!(b.index(0), b.index(3));
+        assert!(b.is_shared() && !c.is_shared());
+        assert_eq!((c.key(0), c.key(1)), (a.key(0), a.key(1)));
     }
 
     #[test]

@@ -40,11 +40,14 @@ pub struct Job {
 /// Where a record stands: file and number in it.
 pub type Place = (usize, usize);
 
+/// The rows of a window.
+pub type Rows = Vec<(Place, Event)>;
+
 /// What the model says.
 #[derive(Debug, Default, PartialEq)]
 pub struct Answer {
     /// (end, start, key) to the rows in the window, as (place, event).
-    pub windows: BTreeMap<(i64, i64, Option<String>), Vec<(Place, Event)>>,
+    pub windows: BTreeMap<(i64, i64, Option<String>), Rows>,
     /// Late records, in merge order.
     pub late: Vec<Place>,
     pub used: u64,
@@ -80,7 +83,7 @@ struct Session {
     key: Option<String>,
     first: i64,
     last: i64,
-    rows: Vec<(Place, Event)>,
+    rows: Rows,
 }
 
 /// What the files' records come to.

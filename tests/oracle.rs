@@ -3,10 +3,15 @@
 
 use crate::helpers::{self, instant};
 use crate::model::{self, Answer, Event, Job, Kind, Place};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const SECOND: i64 = 1_000_000;
 
@@ -141,20 +146,42 @@ fn csv_line(e: &Event) -> String {
 enum Format {
     Jsonl,
     Csv,
+    Parquet,
+}
+
+/// Row groups of a few rows, so that pieces end everywhere.
+fn parquet(events: &[Event]) -> Vec<u8> {
+    let field = |name: &str, ty, nullable| Field::new(name, ty, nullable);
+    let schema = Arc::new(Schema::new(vec![
+        field("t", DataType::Int64, false),
+        field("d", DataType::Int64, false),
+        field("k", DataType::Utf8, true),
+        field("v", DataType::Int64, true),
+    ]));
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(Int64Array::from_iter_values(events.iter().map(|e| e.t))),
+        Arc::new(Int64Array::from_iter_values(events.iter().map(|e| i64::from(e.device)))),
+        Arc::new(events.iter().map(|e| e.key.clone()).collect::<StringArray>()),
+        Arc::new(events.iter().map(|e| e.v).collect::<Int64Array>()),
+    ];
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(7)).build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), Some(properties)).unwrap();
+    writer.write(&RecordBatch::try_new(schema, columns).unwrap()).unwrap();
+    writer.into_inner().unwrap()
 }
 
 fn write_files(folder: &Path, format: Format, files: &[Vec<Event>]) -> Vec<PathBuf> {
     let each = files.iter().enumerate().map(|(i, events)| {
-        let (name, mut text) = match format {
-            Format::Jsonl => (format!("in{i}.jsonl"), String::new()),
-            Format::Csv => (format!("in{i}.csv"), "t,d,k,v\n".to_owned()),
+        let lines = |header: &str, line: fn(&Event) -> String| {
+            events.iter().fold(header.to_owned(), |text, event| text + &line(event) + "\n").into_bytes()
         };
-        for event in events {
-            let line = if format == Format::Csv { csv_line(event) } else { json_line(event) };
-            writeln!(text, "{line}").unwrap();
-        }
-        let path = folder.join(name);
-        std::fs::write(&path, text).unwrap();
+        let (name, bytes) = match format {
+            Format::Jsonl => ("jsonl", lines("", json_line)),
+            Format::Csv => ("csv", lines("t,d,k,v\n", csv_line)),
+            Format::Parquet => ("parquet", parquet(events)),
+        };
+        let path = folder.join(format!("in{i}.{name}"));
+        std::fs::write(&path, bytes).unwrap();
         path
     });
     each.collect()
@@ -260,8 +287,11 @@ proptest! {
         let got = run(&job, &files, &How { format: Format::Jsonl, threads, chunk: Some(chunk) });
         prop_assert_eq!(&got, &want);
         let csv = run(&job, &files, &How { format: Format::Csv, threads, chunk: Some(chunk) });
-        prop_assert_eq!(csv.results, want.results);
+        prop_assert_eq!(&csv.results, &want.results);
         prop_assert_eq!(csv.ledger, want.ledger);
+        let parquet = run(&job, &files, &How { format: Format::Parquet, threads, chunk: None });
+        prop_assert_eq!(parquet.results, want.results);
+        prop_assert_eq!(parquet.ledger, want.ledger);
     }
 
     /// Time windows over partitions that neither idle nor skew: another interleaving gives the same rows, the same

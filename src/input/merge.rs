@@ -31,7 +31,7 @@ pub enum Item {
     Rows(Merged),
     /// A record that could not become a row.
     Bad(BadItem),
-    /// Records that were not read because they cannot matter (see [`Piece`]'s skipping): input and number.
+    /// Records that were not read because they cannot matter (their times lie outside of the range asked for): input and number.
     Skipped(usize, u64),
     /// The columns of the rows to come have these types.
     Types(Vec<FieldType>),

@@ -92,8 +92,10 @@ struct LaneState {
     /// Chunks that may be read beyond those in flight.
     want: usize,
     queued: bool,
-    /// Chunks that may be in flight.
+    /// Chunks that may be in flight now: one until the merge has come to this lane.
     depth: usize,
+    /// Chunks that may be in flight once it has.
+    full_depth: usize,
     next_read: u64,
     next_take: u64,
     ended: bool,
@@ -127,7 +129,6 @@ pub struct Pool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     stop: Arc<AtomicUsize>,
-    depth: usize,
 }
 
 impl Pool {
@@ -136,7 +137,7 @@ impl Pool {
         let streams: Vec<usize> = (0..lanes.len()).filter(|&i| lanes[i].stream).collect();
         let depth = if lanes.len() <= 4 { threads + 2 } else { 2 };
         let state = State {
-            lanes: lanes.into_iter().map(LaneState::new).collect(),
+            lanes: lanes.into_iter().map(|lane| LaneState::new(lane, depth)).collect(),
             tasks: VecDeque::new(),
             closing: false,
             clock: 0,
@@ -158,7 +159,7 @@ impl Pool {
             // Never joined: it may wait in a read for ever.
             std::thread::spawn(move || shared.serve_stream(lane));
         }
-        Self { shared, threads: handles, stop: Arc::clone(&traffic.stop), depth }
+        Self { shared, threads: handles, stop: Arc::clone(&traffic.stop) }
     }
 
     /// The next piece of a lane in its order, or none at its end. `layout` is the lane's layout as of now; a piece
@@ -200,7 +201,7 @@ impl Pool {
                 );
             }
             if let Some(found) = state.lanes[lane].take_result() {
-                state.lanes[lane].depth = self.depth;
+                state.lanes[lane].depth = state.lanes[lane].full_depth;
                 shared.demand(&mut state, lane);
                 return Ok(Some(found));
             }
@@ -232,8 +233,11 @@ impl Drop for Pool {
 }
 
 impl LaneState {
-    fn new(lane: Lane) -> Self {
+    fn new(lane: Lane, depth: usize) -> Self {
+        // A row group is some fifty times as large as a chunk of text.
+        let full_depth = if matches!(lane.reader, Reader::Columns(_)) { depth.min(2) } else { depth };
         Self {
+            full_depth,
             path: lane.path,
             reader: Some(lane.reader),
             decoding: lane.decoding,

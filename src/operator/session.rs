@@ -21,7 +21,7 @@ use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
 use hashbrown::HashTable;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
 /// An index into the list of keys.
@@ -29,7 +29,7 @@ use std::sync::Arc;
 struct KeyId(u32);
 
 /// An index into the list of sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Id(u32);
 
 #[derive(Debug)]
@@ -41,15 +41,49 @@ struct Session {
     rows: u64,
     /// The next session of the same key.
     next: Option<Id>,
-    /// Rows by input, kept only when not every session is written.
-    inputs: Vec<(u32, u64)>,
     /// Rises whenever the place is used again, so that old entries of the heap are known.
     epoch: u32,
 }
 
+/// A key's bytes, in place if they are few: finding a session then touches one line of memory less.
+enum KeyBytes {
+    Short(u8, [u8; KeyBytes::SHORT]),
+    Long(Box<[u8]>),
+}
+
+impl KeyBytes {
+    const SHORT: usize = 22;
+
+    fn new(bytes: &[u8]) -> Self {
+        let mut short = [0; Self::SHORT];
+        match short.get_mut(..bytes.len()) {
+            Some(place) => {
+                place.copy_from_slice(bytes);
+                KeyBytes::Short(bytes.len() as u8, short)
+            }
+            None => KeyBytes::Long(bytes.into()),
+        }
+    }
+
+    fn get(&self) -> &[u8] {
+        match self {
+            KeyBytes::Short(len, bytes) => &bytes[..usize::from(*len)],
+            KeyBytes::Long(bytes) => bytes,
+        }
+    }
+
+    /// Bytes held beside the entry itself.
+    fn heap(&self) -> usize {
+        match self {
+            KeyBytes::Short(..) => 0,
+            KeyBytes::Long(bytes) => bytes.len(),
+        }
+    }
+}
+
 struct KeyEntry {
     hash: u64,
-    bytes: Box<[u8]>,
+    bytes: KeyBytes,
     head: Option<Id>,
 }
 
@@ -66,6 +100,8 @@ pub struct Sessions {
     sessions: Vec<Session>,
     free: Vec<Id>,
     ends: BinaryHeap<Reverse<(Ts, Id, u32)>>,
+    /// Rows of each open session by input, kept only when not every session is written.
+    by_input: HashMap<Id, Vec<(u32, u64)>>,
     results: Results,
     tally: Tally,
     key_bytes: usize,
@@ -94,6 +130,7 @@ impl Sessions {
             sessions: Vec::new(),
             free: Vec::new(),
             ends: BinaryHeap::new(),
+            by_input: HashMap::new(),
             results: Results::new(names, key_types),
             tally: Tally::default(),
             key_bytes: 0,
@@ -102,11 +139,11 @@ impl Sessions {
 
     fn key_of(&mut self, hash: u64, bytes: &[u8]) -> KeyId {
         let keys = &self.keys;
-        if let Some(&id) = self.table.find(hash, |&id| keys[id.0 as usize].bytes.as_ref() == bytes) {
+        if let Some(&id) = self.table.find(hash, |&id| keys[id.0 as usize].bytes.get() == bytes) {
             return id;
         }
-        let entry = KeyEntry { hash, bytes: bytes.into(), head: None };
-        self.key_bytes += bytes.len();
+        let entry = KeyEntry { hash, bytes: KeyBytes::new(bytes), head: None };
+        self.key_bytes += entry.bytes.heap();
         let id = match self.free_keys.pop() {
             Some(id) => {
                 self.keys[id.0 as usize] = entry;
@@ -167,7 +204,7 @@ impl Sessions {
     fn open(&mut self, key: KeyId, ts: Ts) -> Id {
         let slot = self.aggregates.open();
         let next = self.keys[key.0 as usize].head;
-        let mut session = Session { first: ts, last: ts, slot, key, rows: 0, next, inputs: Vec::new(), epoch: 0 };
+        let mut session = Session { first: ts, last: ts, slot, key, rows: 0, next, epoch: 0 };
         let id = match self.free.pop() {
             Some(id) => {
                 session.epoch = self.sessions[id.0 as usize].epoch;
@@ -199,12 +236,14 @@ impl Sessions {
     }
 
     fn merge(&mut self, into: Id, from: Id) {
-        let old = &mut self.sessions[from.0 as usize];
-        let (slot, rows, inputs) = (old.slot, old.rows, std::mem::take(&mut old.inputs));
+        let old = &self.sessions[from.0 as usize];
+        let (slot, rows) = (old.slot, old.rows);
         self.recycle(from);
+        for (input, rows) in self.by_input.remove(&from).unwrap_or_default() {
+            add_rows(self.by_input.entry(into).or_default(), input, rows);
+        }
         let session = &mut self.sessions[into.0 as usize];
         session.rows += rows;
-        inputs.iter().for_each(|&(input, rows)| add_rows(&mut session.inputs, input, rows));
         self.aggregates.merge(session.slot, slot);
         self.aggregates.release(slot);
     }
@@ -233,13 +272,13 @@ impl Sessions {
 
     /// Forgets a key that has no open session.
     fn forget_key(&mut self, key: KeyId) {
-        let entry = &self.keys[key.0 as usize];
-        if entry.head.is_none() {
-            if let Ok(found) = self.table.find_entry(entry.hash, |&id| id == key) {
-                found.remove();
-            }
-            self.key_bytes -= entry.bytes.len();
-            self.keys[key.0 as usize].bytes = Box::default();
+        let entry = &mut self.keys[key.0 as usize];
+        if entry.head.is_none()
+            && let Ok(found) = self.table.find_entry(entry.hash, |&id| id == key)
+        {
+            found.remove();
+            self.key_bytes -= entry.bytes.heap();
+            entry.bytes = KeyBytes::new(&[]);
             self.free_keys.push(key);
         }
     }
@@ -263,7 +302,7 @@ impl Sessions {
                 self.ends.push(Reverse((now, id, epoch)));
             }
         }
-        let key = |id: Id| self.keys[self.sessions[id.0 as usize].key.0 as usize].bytes.as_ref();
+        let key = |id: Id| self.keys[self.sessions[id.0 as usize].key.0 as usize].bytes.get();
         done.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| key(a.1).cmp(key(b.1))));
         done
     }
@@ -271,19 +310,18 @@ impl Sessions {
     /// Writes a final session, or counts its rows as outside.
     fn close(&mut self, window: Window, id: Id) {
         self.unlink(id);
-        let session = &mut self.sessions[id.0 as usize];
+        let session = &self.sessions[id.0 as usize];
         let (slot, key, rows) = (session.slot, session.key, session.rows);
-        let inputs = std::mem::take(&mut session.inputs);
         self.recycle(id);
         let written = self.range.holds(window.start);
-        for (input, rows) in inputs {
+        for (input, rows) in self.by_input.remove(&id).unwrap_or_default() {
             let ledger = self.tally.input(input as usize);
             *if written { &mut ledger.used } else { &mut ledger.outside } += rows;
         }
         let entry = &self.keys[key.0 as usize];
-        self.results.weigh(entry.hash, &entry.bytes, rows);
+        self.results.weigh(entry.hash, entry.bytes.get(), rows);
         if written {
-            self.results.push(window, &entry.bytes, slot, true, &mut self.tally);
+            self.results.push(window, entry.bytes.get(), slot, true, &mut self.tally);
         } else {
             self.aggregates.release(slot);
         }
@@ -296,32 +334,48 @@ impl Sessions {
         Keys::encode(&columns, batch.times.len())
     }
 
+    /// The key of each row. Looked up for the whole batch before anything else is done with the rows, so that the
+    /// look-ups, most of which miss the cache, overlap.
+    fn key_ids(&mut self, batch: &EventBatch) -> Vec<KeyId> {
+        let keys = self.keys_of(batch);
+        let rows = 0..batch.times.len();
+        if !keys.is_shared() {
+            return rows.map(|row| self.key_of(keys.hash(row), keys.key(row))).collect();
+        }
+        let mut known = vec![None; keys.len()];
+        let mut id_of = |index: usize| match known[index] {
+            Some(id) => id,
+            None => *known[index].insert(self.key_of(keys.hash(index), keys.key(index))),
+        };
+        rows.map(|row| id_of(keys.index(row))).collect()
+    }
+
     /// Gives each row of a batch its session. Slots may be merged on the way, so rows are handed to the aggregates
     /// before a merge would make one of them stale.
     fn take_rows(&mut self, batch: &EventBatch, out: &mut dyn Emit) -> Result<()> {
-        let keys = self.keys_of(batch);
-        let (mut ids, mut rows) = (Vec::with_capacity(batch.times.len()), Vec::with_capacity(batch.times.len()));
-        for (row, ts) in batch.times.iter().enumerate() {
-            let index = keys.index(row);
-            let key = self.key_of(keys.hash(index), keys.key(index));
+        let keys = self.key_ids(batch);
+        let (mut slots, mut rows) = (Vec::with_capacity(keys.len()), Vec::with_capacity(keys.len()));
+        let mut late_keys = Vec::new();
+        for (row, (ts, &key)) in batch.times.iter().zip(&keys).enumerate() {
             let (judge, job) = (batch.marks.judge(row), batch.marks.job(row));
             if self.would_merge(key, ts, job) {
-                self.update(&mut ids, &mut rows, batch)?;
+                self.update(&mut slots, &mut rows, batch)?;
             }
             match self.place(key, ts, judge, job) {
                 Ok(id) => {
                     self.count(id, batch.positions.get(row).input());
-                    ids.push(self.sessions[id.0 as usize].slot);
+                    slots.push(self.sessions[id.0 as usize].slot);
                     rows.push(row as u32);
                 }
                 Err(window_end) => {
                     self.tally.input(batch.positions.get(row).input()).late += 1;
                     out.late(Late { row, mark: judge, window_end })?;
-                    self.forget_key(key);
+                    late_keys.push(key);
                 }
             }
         }
-        self.update(&mut ids, &mut rows, batch)
+        late_keys.into_iter().for_each(|key| self.forget_key(key));
+        self.update(&mut slots, &mut rows, batch)
     }
 
     /// Whether an event may join two sessions of its key. Nearly all keys have one at most.
@@ -353,7 +407,7 @@ impl Sessions {
         if self.range.is_everything() {
             self.tally.input(input).used += 1;
         } else {
-            add_rows(&mut session.inputs, input as u32, 1);
+            add_rows(self.by_input.entry(id).or_default(), input as u32, 1);
         }
     }
 }
@@ -421,15 +475,14 @@ impl Sessions {
     /// Gives every key its new type. Distinct keys stay distinct: an integer as a double or as text is itself, but
     /// for integers beyond 2^53 as doubles, whose sessions then stand under one key without being merged.
     fn rekey(&mut self, to: &[FieldType]) {
-        let old: Vec<&[u8]> = self.keys.iter().map(|entry| entry.bytes.as_ref()).collect();
+        let old: Vec<&[u8]> = self.keys.iter().map(|entry| entry.bytes.get()).collect();
         let new = keys::retype(&old, self.results.key_types(), to);
         self.table.clear();
         for i in 0..self.keys.len() {
             if self.keys[i].head.is_some() {
-                let (hash, bytes) = (new.hash(i), new.key(i));
-                self.key_bytes = self.key_bytes + bytes.len() - self.keys[i].bytes.len();
-                self.keys[i].hash = hash;
-                self.keys[i].bytes = bytes.into();
+                let (hash, bytes) = (new.hash(i), KeyBytes::new(new.key(i)));
+                self.key_bytes = self.key_bytes + bytes.heap() - self.keys[i].bytes.heap();
+                (self.keys[i].hash, self.keys[i].bytes) = (hash, bytes);
                 let keys = &self.keys;
                 self.table.insert_unique(hash, KeyId(i as u32), |&id| keys[id.0 as usize].hash);
             }

@@ -1,6 +1,6 @@
 //! CSV and TSV: delimited text with quotes.
 //!
-//! Must not know files or jobs. What CSV is, is defined by the `csv` crate with its default settings, see [`scan`].
+//! Must not know files or jobs. What CSV is, is defined by the `csv` crate with its default settings, see `scan`.
 
 mod decode;
 mod encode;
