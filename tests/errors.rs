@@ -103,7 +103,7 @@ fn a_malformed_csv_record() {
         "expected a closing quote for the one that opens on this line, found the end of the input",
     );
     case("n/a,a", "column \"ts\": expected a time, found \"n/a\"");
-    case(",a", "column \"ts\": expected a time, found null");
+    case(",a", "column \"ts\": expected a time, found nothing");
 }
 
 #[test]

@@ -7,5 +7,8 @@ mod cases;
 mod errors;
 mod folder;
 mod helpers;
+mod inputs;
 mod model;
 mod oracle;
+mod outputs;
+mod readme;
