@@ -67,7 +67,7 @@ pub fn pipe(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
     let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().expect("the binary ends");
     feeder.join().expect("the feeder ends");
-    Ran { what: format!("windrow {}", args.join(" ")), folder: folder.display().to_string(), output }
+    Ran::of(format!("windrow {}", args.join(" ")), folder, output)
 }
 
 /// A run of the binary that ended.
@@ -78,6 +78,10 @@ pub struct Ran {
 }
 
 impl Ran {
+    pub fn of(what: String, folder: &Path, output: Output) -> Self {
+        Self { what, folder: folder.display().to_string(), output }
+    }
+
     pub fn code(&self) -> i32 {
         self.output.status.code().unwrap_or(-1)
     }

@@ -4,6 +4,11 @@
 
 mod arch;
 mod cases;
+mod errors;
+mod folder;
 mod helpers;
+mod inputs;
 mod model;
 mod oracle;
+mod outputs;
+mod readme;
