@@ -93,6 +93,10 @@ impl Wants {
             if let Some(input) = inputs.iter().find(|input| input.lists_all_fields()) {
                 return Err(no_such_column(input, wanted, similar.as_deref()));
             }
+            if fields.is_empty() {
+                // Nothing was readable: the first malformed record will tell.
+                continue;
+            }
             let records: usize = inputs.iter().map(|input| input.sample.records).sum();
             if wanted.role == Role::Time && records > 0 {
                 return Err(no_time_in_records(&inputs[0], &wanted.path, similar.as_deref(), &fields));
@@ -231,7 +235,7 @@ fn no_such_column(input: &Prepared, wanted: &Wanted, similar: Option<&str>) -> E
     let fields: Vec<&FieldInfo> = input.sample.fields.iter().collect();
     match (similar, wanted.role, time_like(&fields).as_slice()) {
         (Some(similar), Role::Time, _) => error.hint(format!("did you mean \"{similar}\"?")),
-        (Some(similar), ..) if typed(similar) == similar => error.hint(format!("did you mean {similar}?")),
+        (Some(similar), ..) if typed(similar) == similar => error.hint(format!("did you mean \"{similar}\"?")),
         (Some(similar), ..) => {
             error.hint(format!("did you mean {0}? such a name stands in double quotes: '{0}'", typed(similar)))
         }

@@ -179,7 +179,7 @@ pub(super) struct InputFlags {
     pub(super) delimiter: Option<String>,
     /// The first CSV record is data, not names
     ///
-    /// The fields are then called column1, column2 and so on.
+    /// The fields are then called column0, column1 and so on.
     #[arg(long, hide_short_help = true)]
     pub(super) no_header: bool,
     /// CSV texts that mean null: NA,-

@@ -3,19 +3,25 @@
 //! Must not know watermarks or operators. Files are read with plain reads into fresh buffers, not mapped: memory
 //! stays flat, and a file that is cut short while it is read is an end, not a crash.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::TextDecoder;
 use crate::plan::InputPath;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::fs::File;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// A longer record is an error rather than a reason to fill the memory.
 const MAX_RECORD: usize = 256 << 20;
+
+/// How often somebody who waits for a pipe looks whether the run was asked to stop.
+pub(super) const TICK: Duration = Duration::from_millis(100);
 
 /// How many bytes tell a compression, and are kept back until it is known.
 const MAGIC: usize = 4;
@@ -30,10 +36,12 @@ pub(super) struct Opened {
     pub(super) size: u64,
 }
 
-/// Opens an input.
+/// Opens an input. A FIFO is opened at once, whether somebody writes to it yet or not: the waiting is done where a
+/// signal can end it.
 pub(super) fn open(path: &InputPath) -> Result<Opened> {
     let file = match path {
         InputPath::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+        InputPath::File(path) if is_fifo(path) => open_fifo(path),
         InputPath::File(path) => File::open(path),
     };
     let file = file.map_err(|e| open_error(path, &e))?;
@@ -42,6 +50,44 @@ pub(super) fn open(path: &InputPath) -> Result<Opened> {
         return Err(Error::failed(format!("{}: is a folder", name(path))).hint("name the files in it: FOLDER/*.jsonl"));
     }
     Ok(Opened { file, regular: metadata.is_file(), size: if metadata.is_file() { metadata.len() } else { 0 } })
+}
+
+fn is_fifo(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo())
+}
+
+fn open_fifo(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path)?;
+    let flags = fcntl_getfl(&file)?;
+    fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
+    Ok(file)
+}
+
+/// Waits until a pipe or device has something to read or has ended; an error when a signal asks to stop meanwhile.
+pub(super) fn wait_for_writer(opened: &Opened, stop: &AtomicUsize) -> Result<()> {
+    while !opened.regular && !is_readable(&opened.file, TICK) {
+        check_stop(stop)?;
+    }
+    Ok(())
+}
+
+/// The error of a run that was asked to stop.
+pub(super) fn check_stop(stop: &AtomicUsize) -> Result<()> {
+    match stop.load(Ordering::Relaxed) {
+        0 => Ok(()),
+        signal => Err(Error::new(ErrorKind::Interrupted(signal as i32), "interrupted")),
+    }
+}
+
+/// Whether a read would not wait, looked at for up to `patience`.
+fn is_readable(file: &impl AsFd, patience: Duration) -> bool {
+    let mut fds = [PollFd::new(file, PollFlags::IN)];
+    let patience = Timespec::try_from(patience).ok();
+    // When it cannot be asked, the read itself will tell; when a signal came, the caller looks at that.
+    match poll(&mut fds, patience.as_ref()) {
+        Ok(ready) => ready > 0,
+        Err(error) => error != rustix::io::Errno::INTR,
+    }
 }
 
 fn open_error(path: &InputPath, error: &io::Error) -> Error {
@@ -117,10 +163,7 @@ impl Bytes {
     /// not seen, which only makes the wait longer than need be.
     pub(super) fn is_ready(&self, until: Instant) -> bool {
         let Some(stream) = &self.stream else { return true };
-        let mut fds = [PollFd::new(stream, PollFlags::IN)];
-        let left = Timespec::try_from(until.saturating_duration_since(Instant::now())).ok();
-        // When it cannot be asked, the read itself will tell.
-        poll(&mut fds, left.as_ref()).map_or(true, |ready| ready > 0)
+        is_readable(stream, until.saturating_duration_since(Instant::now()))
     }
 
     /// All that is still to come.

@@ -8,9 +8,9 @@
 //! Decoding is speculative: a chunk is decoded with the layout known when it was read. If an earlier chunk turns out
 //! to change the layout, the merging thread decodes the later one again (see [`Pool::take`]).
 
-use super::bytes::Chunker;
+use super::bytes::{Chunker, check_stop};
 use super::columns::{ColumnChunk, ColumnReader};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::{Decoded, TextDecoder};
 use crate::plan::InputPath;
 use crate::schema::Layout;
@@ -189,10 +189,7 @@ impl Pool {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.lock();
         loop {
-            let signal = self.stop.load(Ordering::Relaxed);
-            if signal != 0 {
-                return Err(Error::new(ErrorKind::Interrupted(signal as i32), "interrupted"));
-            }
+            check_stop(&self.stop)?;
             if shared.failed.load(Ordering::Relaxed) {
                 return Err(
                     Error::failed("a thread ended unexpectedly").hint("this is a bug in windrow: please report it")

@@ -2,7 +2,7 @@
 //!
 //! Must not know what the fields are for. Nothing that was read here is lost: the bytes go to the lanes.
 
-use super::bytes::{self, Bytes, Chunker, Counters, Opened};
+use super::bytes::{self, Bytes, Chunker, Counters, Opened, TICK};
 use super::columns::{ColumnReader, Columns};
 use super::merge::Merge;
 use super::pool::{Decoding, Lane, MAX_OPEN, Pool, Reader, Traffic};
@@ -14,7 +14,7 @@ use crate::time::{TimeReader, Ts};
 use arrow::datatypes::SchemaRef;
 use std::io::Read as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a live input is waited for before types are inferred from what is there (SPEC section 6).
@@ -72,6 +72,7 @@ pub fn prepare(plan: &InputPlan, wanted: &[Wanted], traffic: &Traffic) -> Result
 
 fn prepare_one(plan: &InputPlan, path: &InputPath, wanted: &[Wanted], traffic: &Traffic) -> Result<Prepared> {
     let opened = bytes::open(path).map_err(|e| strip_name(e, path))?;
+    bytes::wait_for_writer(&opened, &traffic.stop)?;
     let said = plan.format.or_else(|| by_name(path));
     let time = TimeReader::new(plan.time_format.clone(), plan.zone.clone());
     match said.map(|kind| (kind, kind.read)) {
@@ -113,7 +114,7 @@ fn prepare_bytes(
     let mut bytes = Bytes::new(opened, counters.clone()).map_err(failed)?;
     let mut head = Vec::new();
     let patience = Instant::now() + PATIENCE;
-    let mut ended = fill(&mut bytes, &mut head, HEAD, patience)?;
+    let mut ended = fill(&mut bytes, &mut head, HEAD, patience, &traffic.stop)?;
     let kind = said.map_or_else(|| sniff(&head), Ok)?;
     let open = match kind.read {
         Read::Text(open) => open,
@@ -143,16 +144,19 @@ fn prepare_bytes(
             });
         }
         let more = head.len() * 2;
-        ended = fill(&mut bytes, &mut head, more, patience)?;
+        ended = fill(&mut bytes, &mut head, more, patience, &traffic.stop)?;
     }
 }
 
 /// Reads until `head` holds `size` bytes or the input ends; true at the end. A live input that has given a whole line
 /// is not waited for beyond `patience`.
-fn fill(bytes: &mut Bytes, head: &mut Vec<u8>, size: usize, patience: Instant) -> Result<bool> {
+fn fill(bytes: &mut Bytes, head: &mut Vec<u8>, size: usize, patience: Instant, stop: &AtomicUsize) -> Result<bool> {
     while head.len() < size {
-        if head.ends_with(b"\n") && !bytes.is_ready(patience) {
-            return Ok(false);
+        while !bytes.is_ready(patience.max(Instant::now() + TICK)) {
+            bytes::check_stop(stop)?;
+            if head.ends_with(b"\n") {
+                return Ok(false);
+            }
         }
         if bytes.fill(head, size).map_err(|e| bytes::read_error(&e))? {
             return Ok(true);

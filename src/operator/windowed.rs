@@ -167,8 +167,7 @@ impl Windowed {
         let mut last = usize::MAX;
         for (row, ts) in batch.times.iter().enumerate() {
             let judge = batch.marks.judge(row);
-            let cached = sweep.touched.get(last);
-            if !cached.is_some_and(|pane| pane.stretch.holds(ts) && !judge.has_reached(pane.first_end)) {
+            if !sweep.touched.get(last).is_some_and(|pane| pane.takes(ts, judge)) {
                 match self.place(ts, judge, &mut sweep) {
                     Place::Pane(at) => last = at,
                     Place::Late(window_end) => {
@@ -357,6 +356,13 @@ impl Sweep {
 }
 
 impl Touched {
+    /// Whether a row belongs here for sure: it lies in the stretch and is late for exactly the windows that the
+    /// pane's rows do not count in.
+    #[inline]
+    fn takes(&self, ts: Ts, judge: Watermark) -> bool {
+        self.stretch.holds(ts) && !judge.has_reached(self.first_end) && judge.has_reached(self.key.counts_after)
+    }
+
     fn is_partial(&self) -> bool {
         self.key.counts_after > Ts::MIN
     }

@@ -127,7 +127,7 @@ impl Outputs {
         let place = format!("{}:{}", self.sides.names[bad.input], bad.line);
         let said = Error::failed(bad.message.clone()).at(place);
         if self.bad.plan.path.is_none() && self.bad.plan.max.is_none() {
-            return Err(said.hint(match bad.message.contains("expected a time") {
+            return Err(said.hint(match bad.message.contains("expected a time, found \"") {
                 true => "--time-format reads other forms, such as '%Y/%m/%d %H:%M'; --bad FILE sets such records aside",
                 false => "--bad FILE sets such records aside and goes on",
             }));
