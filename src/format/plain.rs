@@ -4,7 +4,7 @@
 //! text, decimals are exact, instants are RFC 3339.
 
 use crate::error::{Error, Result};
-use crate::time::{Ts, Zone, format_rfc3339};
+use crate::time::{TimeWriter, Ts, Zone};
 use arrow::array::{
     Array, AsArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, StringArray, StringViewArray,
     TimestampMicrosecondArray, UInt64Array,
@@ -30,7 +30,7 @@ enum Values<'a> {
     Text(&'a StringArray),
     TextView(&'a StringViewArray),
     Decimal(&'a Decimal128Array),
-    Time(&'a TimestampMicrosecondArray, &'a Zone),
+    Time(&'a TimestampMicrosecondArray, TimeWriter),
     /// For each row the index of its value.
     Dictionary(Vec<usize>, Box<PlainColumn<'a>>),
     /// Types that results seldom have, in Arrow's own words.
@@ -49,7 +49,7 @@ impl<'a> PlainColumn<'a> {
             DataType::Utf8View => Values::TextView(array.as_string_view()),
             DataType::Decimal128(..) => Values::Decimal(array.as_primitive::<Decimal128Type>()),
             DataType::Timestamp(TimeUnit::Microsecond, _) => {
-                Values::Time(array.as_primitive::<TimestampMicrosecondType>(), zone)
+                Values::Time(array.as_primitive::<TimestampMicrosecondType>(), TimeWriter::new(zone))
             }
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
@@ -74,7 +74,7 @@ impl<'a> PlainColumn<'a> {
             Values::Text(values) => out.extend_from_slice(values.value(row).as_bytes()),
             Values::TextView(values) => out.extend_from_slice(values.value(row).as_bytes()),
             Values::Decimal(values) => out.extend_from_slice(values.value_as_string(row).as_bytes()),
-            Values::Time(values, zone) => format_rfc3339(Ts::from_micros(values.value(row)), zone, out),
+            Values::Time(values, writer) => writer.append(Ts::from_micros(values.value(row)), out),
             Values::Dictionary(keys, values) => return values.append(keys[row], out),
             Values::Other(values) => write!(out, "{}", values.value(row)).map_err(|error| unwritable(&error))?,
         }

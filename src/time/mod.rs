@@ -15,7 +15,7 @@ mod zone;
 
 pub use calendar::{CalendarLine, CalendarUnit, WindowSize};
 pub use fast::DayCache;
-pub use print::format_rfc3339;
+pub use print::{TimeWriter, format_rfc3339};
 pub use read::{BadTime, Reading, TimeFormat, TimeReader, Unit};
 pub use span::Span;
 pub use zone::Zone;

@@ -5,6 +5,7 @@
 
 use super::civil::{DAY, SECOND, civil_from_days, days_from_civil};
 use super::{Ts, Zone};
+use std::cell::RefCell;
 
 /// Appends an instant as RFC 3339 in a zone: `Z` for UTC, else the offset; none, 3 or 6 digits of fraction as needed.
 ///
@@ -29,6 +30,33 @@ pub fn format_rfc3339(ts: Ts, zone: &Zone, out: &mut Vec<u8>) {
         out.push(b'Z');
     } else {
         out.extend_from_slice(&offset(minutes));
+    }
+}
+
+/// Writes the instants of a column: rows of one window repeat their bounds, which are then copied.
+#[derive(Debug)]
+pub struct TimeWriter {
+    zone: Zone,
+    last: RefCell<(Ts, Vec<u8>)>,
+}
+
+impl TimeWriter {
+    /// A writer of instants in a zone.
+    pub fn new(zone: &Zone) -> Self {
+        let mut text = Vec::new();
+        format_rfc3339(Ts::MIN, zone, &mut text);
+        Self { zone: zone.clone(), last: RefCell::new((Ts::MIN, text)) }
+    }
+
+    /// Appends an instant, as [`format_rfc3339`] does.
+    pub fn append(&self, ts: Ts, out: &mut Vec<u8>) {
+        let mut last = self.last.borrow_mut();
+        if last.0 != ts {
+            last.0 = ts;
+            last.1.clear();
+            format_rfc3339(ts, &self.zone, &mut last.1);
+        }
+        out.extend_from_slice(&last.1);
     }
 }
 

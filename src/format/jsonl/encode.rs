@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::format::{EncodeOptions, Encoder};
-use crate::time::{Ts, Zone, format_rfc3339};
+use crate::time::{TimeWriter, Ts, Zone};
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, ListArray, RecordBatch,
     StringArray, StringViewArray, TimestampMicrosecondArray, UInt64Array,
@@ -65,14 +65,15 @@ fn keys(schema: &SchemaRef) -> Vec<Vec<u8>> {
 
 impl Encoder for Objects {
     fn write(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
-        let columns = batch.columns().iter().map(Values::of).collect::<Result<Vec<_>>>()?;
+        let columns =
+            batch.columns().iter().map(|column| Values::of(column, &self.zone)).collect::<Result<Vec<_>>>()?;
         for row in 0..batch.num_rows() {
             let before = if self.empty { self.frame.before_first } else { self.frame.between };
             self.empty = false;
             out.extend_from_slice(before);
             for (key, column) in self.keys.iter().zip(&columns) {
                 out.extend_from_slice(key);
-                column.write(row, &self.zone, out);
+                column.write(row, out);
             }
             out.extend_from_slice(if self.keys.is_empty() { b"{}" } else { b"}" });
             out.extend_from_slice(self.frame.after_each);
@@ -101,13 +102,13 @@ enum Values {
     Text(StringArray),
     TextView(StringViewArray),
     Decimal(Decimal128Array),
-    Time(TimestampMicrosecondArray),
+    Time(TimestampMicrosecondArray, TimeWriter),
     List(ListArray, Box<Values>),
 }
 
 impl Values {
     /// Types that no column of ours has are written as what they can be cast to.
-    fn of(array: &ArrayRef) -> Result<Self> {
+    fn of(array: &ArrayRef, zone: &Zone) -> Result<Self> {
         Ok(match array.data_type() {
             DataType::Null => Values::Null,
             DataType::Int64 => Values::Int(array.as_primitive::<Int64Type>().clone()),
@@ -118,13 +119,13 @@ impl Values {
             DataType::Utf8View => Values::TextView(array.as_string_view().clone()),
             DataType::Decimal128(..) => Values::Decimal(array.as_primitive::<Decimal128Type>().clone()),
             DataType::Timestamp(TimeUnit::Microsecond, _) => {
-                Values::Time(array.as_primitive::<TimestampMicrosecondType>().clone())
+                Values::Time(array.as_primitive::<TimestampMicrosecondType>().clone(), TimeWriter::new(zone))
             }
             DataType::List(_) => {
                 let list = array.as_list::<i32>();
-                Values::List(list.clone(), Box::new(Values::of(list.values())?))
+                Values::List(list.clone(), Box::new(Values::of(list.values(), zone)?))
             }
-            other => Values::of(&cast_to(array, &stand_in(other))?)?,
+            other => Values::of(&cast_to(array, &stand_in(other))?, zone)?,
         })
     }
 
@@ -139,14 +140,14 @@ impl Values {
             Values::Text(array) => array.is_null(row),
             Values::TextView(array) => array.is_null(row),
             Values::Decimal(array) => array.is_null(row),
-            Values::Time(array) => array.is_null(row),
+            Values::Time(array, _) => array.is_null(row),
             Values::List(array, _) => array.is_null(row),
         }
     }
 
     /// Appends the value of a row.
     #[inline]
-    fn write(&self, row: usize, zone: &Zone, out: &mut Vec<u8>) {
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
         if self.is_null(row) {
             return out.extend_from_slice(b"null");
         }
@@ -161,12 +162,12 @@ impl Values {
             Values::Text(array) => write_text(array.value(row), out),
             Values::TextView(array) => write_text(array.value(row), out),
             Values::Decimal(array) => write_decimal(array, row, out),
-            Values::Time(array) => {
+            Values::Time(array, writer) => {
                 out.push(b'"');
-                format_rfc3339(Ts::from_micros(array.value(row)), zone, out);
+                writer.append(Ts::from_micros(array.value(row)), out);
                 out.push(b'"');
             }
-            Values::List(array, items) => write_list(array, items, row, zone, out),
+            Values::List(array, items) => write_list(array, items, row, out),
         }
     }
 }
@@ -191,14 +192,14 @@ fn cast_to(array: &ArrayRef, ty: &DataType) -> Result<ArrayRef> {
     })
 }
 
-fn write_list(array: &ListArray, items: &Values, row: usize, zone: &Zone, out: &mut Vec<u8>) {
+fn write_list(array: &ListArray, items: &Values, row: usize, out: &mut Vec<u8>) {
     let offsets = array.value_offsets();
     out.push(b'[');
     for item in offsets[row]..offsets[row + 1] {
         if item != offsets[row] {
             out.push(b',');
         }
-        items.write(item as usize, zone, out);
+        items.write(item as usize, out);
     }
     out.push(b']');
 }
