@@ -10,6 +10,14 @@ const OK: &str = r#"{"ts":"2026-03-01T09:00:00Z","user":"a","amount":1}
 "#;
 const OK_CSV: &str = "ts,user,amount\n2026-03-01T09:00:00Z,a,1\n2026-03-01T09:00:30Z,b,2.5\n";
 const SET_ASIDE: &str = "\n  hint: --bad FILE sets such records aside and goes on";
+const OTHER_FORMS: &str =
+    "\n  hint: --time-format reads other forms, such as '%Y/%m/%d %H:%M'; --bad FILE sets such records aside";
+const CUT_OFF: &str = "\n  hint: its writer was stopped, or is not done yet, or a copy broke off";
+
+/// The hint of a malformed record: text that is no time is perhaps one in another form.
+fn hint_for(error: &str) -> &'static str {
+    if error.contains("expected a time, found \"") { OTHER_FORMS } else { SET_ASIDE }
+}
 
 /// Runs `windrow window REST`; it must end with `code`, print nothing to standard output and `error` to people.
 #[track_caller]
@@ -49,7 +57,7 @@ fn what_is_no_file_of_events() {
 fn a_malformed_json_line() {
     let good = r#"{"ts":"2026-03-01T09:00:00Z"}"#;
     let case = |line: &str, error: &str| {
-        malformed("in.jsonl", &format!("{good}\n\n{line}\n{good}\n"), &format!("3: {error}{SET_ASIDE}"));
+        malformed("in.jsonl", &format!("{good}\n\n{line}\n{good}\n"), &format!("3: {error}{}", hint_for(error)));
     };
     case(
         r#"{"ts":"2026-03-01T09:00:00Z","a":tru}"#,
@@ -94,7 +102,7 @@ fn a_file_of_malformed_lines_alone() {
 fn a_malformed_csv_record() {
     let case = |record: &str, error: &str| {
         let good = "2026-03-01T09:00:00Z,\"a\nb\"\n";
-        malformed("in.csv", &format!("ts,user\n{good}{record}\n"), &format!("4: {error}{SET_ASIDE}"));
+        malformed("in.csv", &format!("ts,user\n{good}{record}\n"), &format!("4: {error}{}", hint_for(error)));
     };
     case("2026-03-01T09:00:00Z", "expected 2 fields, found 1");
     case("2026-03-01T09:00:00Z,a,c", "expected 2 fields, found 3");
@@ -220,7 +228,7 @@ fn files_that_are_cut_off() {
                 &folder,
                 &format!("{name} {JOB} -o out.jsonl"),
                 1,
-                &format!("{name}: the compressed data ends too early"),
+                &format!("{name}: the compressed data ends too early{CUT_OFF}"),
             );
         }
     }

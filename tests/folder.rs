@@ -1,6 +1,9 @@
 //! A folder of files to run commands in, as a person with a shell would. Knows nothing about what is tested.
 
 use crate::helpers::Ran;
+use arrow::array::{ArrayRef, RecordBatch};
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -85,4 +88,15 @@ pub fn gzip(bytes: &[u8]) -> Vec<u8> {
 /// Zstandard as one frame.
 pub fn zst(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).unwrap()
+}
+
+/// A Parquet file of columns, in row groups of at most `group` rows.
+pub fn parquet(columns: &[(&str, ArrayRef)], group: usize) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter(columns.iter().cloned()).unwrap();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group)).build();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
 }

@@ -55,21 +55,6 @@ pub fn windrow() -> Command {
     command
 }
 
-/// A run of the binary in a folder, with `input` on standard input.
-pub fn pipe(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
-    use std::io::Write;
-    let mut command = windrow();
-    command.current_dir(folder).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the binary starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let input = input.to_vec();
-    // A job that is refused before it reads closes the pipe: not this helper's business.
-    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().expect("the binary ends");
-    feeder.join().expect("the feeder ends");
-    Ran::of(format!("windrow {}", args.join(" ")), folder, output)
-}
-
 /// A run of the binary that ended.
 pub struct Ran {
     what: String,
