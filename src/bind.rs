@@ -125,7 +125,7 @@ impl Wants {
     pub fn operator(&self, plan: &Plan, columns: &[Column]) -> Box<dyn Operator> {
         let mut aggregates = Aggregates::default();
         for (call, argument) in plan.calls.iter().zip(&self.arguments) {
-            let argument = argument.map(|at| (at, columns[at].ty));
+            let argument = argument.map(|at| (columns[at].path.name(), at, columns[at].ty));
             aggregates.add(call.name.clone(), call.kind, argument, call.distinct);
         }
         let keys = plan.keys.iter().zip(&self.keys).map(|(key, &column)| (key.name.clone(), column)).collect();

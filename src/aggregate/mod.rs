@@ -69,7 +69,7 @@ pub struct OutOfRange {
     pub index: usize,
     /// What does not fit: `sum 9223372036854775808 does not fit a 64-bit integer`.
     pub what: String,
-    /// What the user can do about it.
+    /// What the user can do about it; `FIELD` stands for the argument's name.
     pub hint: &'static str,
 }
 

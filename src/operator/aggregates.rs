@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 struct Call {
     name: String,
+    /// The argument's field, for messages.
+    field: String,
     state: Box<dyn Accumulator>,
     column: Option<usize>,
     ordered: bool,
@@ -24,16 +26,17 @@ pub struct Aggregates {
 }
 
 impl Aggregates {
-    /// Adds a call: its output name, its function, and its argument's column and type.
+    /// Adds a call: its output name, its function, and its argument's field, column and type.
     pub fn add(
         &mut self,
         name: String,
         kind: &'static AggregateKind,
-        argument: Option<(usize, FieldType)>,
+        argument: Option<(String, usize, FieldType)>,
         distinct: bool,
     ) {
-        let state = (kind.build)(argument.map(|(_, ty)| ty), distinct);
-        self.calls.push(Call { name, state, column: argument.map(|(column, _)| column), ordered: kind.ordered });
+        let state = (kind.build)(argument.as_ref().map(|(_, _, ty)| *ty), distinct);
+        let (field, column) = argument.map_or_else(Default::default, |(field, column, _)| (field, Some(column)));
+        self.calls.push(Call { name, field, state, column, ordered: kind.ordered });
     }
 
     /// A slot that holds no rows yet.
@@ -70,10 +73,10 @@ impl Aggregates {
         self.calls.iter_mut().for_each(|call| call.state.merge(into, from));
     }
 
-    /// One result column per call. An error names the call and which slot it was.
-    pub(super) fn values(&self, slots: &[Slot]) -> Result<Vec<ArrayRef>, (String, OutOfRange)> {
+    /// One result column per call. An error names the call, its field, and which slot it was.
+    pub(super) fn values(&self, slots: &[Slot]) -> Result<Vec<ArrayRef>, (String, String, OutOfRange)> {
         let each = self.calls.iter();
-        each.map(|call| call.state.values(slots).map_err(|e| (call.name.clone(), e))).collect()
+        each.map(|call| call.state.values(slots).map_err(|e| (call.name.clone(), call.field.clone(), e))).collect()
     }
 
     /// The result columns' fields.

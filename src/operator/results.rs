@@ -108,7 +108,9 @@ impl Results {
         let mut columns = vec![bound(&self.starts), bound(&self.ends)];
         let keys: Vec<&[u8]> = (0..self.slots.len()).map(|row| self.key(row)).collect();
         columns.extend(keys::decode(&keys, &self.key_types));
-        columns.extend(aggregates.values(&self.slots).map_err(|(name, error)| self.out_of_range(&name, &error))?);
+        columns.extend(
+            aggregates.values(&self.slots).map_err(|(name, field, error)| self.out_of_range(&name, &field, &error))?,
+        );
         RecordBatch::try_new(self.schema(aggregates), columns)
             .map_err(|e| Error::failed(format!("cannot put result columns together: {e}")))
     }
@@ -118,7 +120,7 @@ impl Results {
         &self.key_bytes[start..self.key_ends[row]]
     }
 
-    fn out_of_range(&self, name: &str, error: &crate::aggregate::OutOfRange) -> Error {
+    fn out_of_range(&self, name: &str, field: &str, error: &crate::aggregate::OutOfRange) -> Error {
         let bound = |micros| {
             let mut text = Vec::new();
             crate::time::format_rfc3339(Ts::from_micros(micros), &crate::time::Zone::UTC, &mut text);
@@ -129,7 +131,7 @@ impl Results {
             true => String::new(),
             false => format!(", key {}", keys::show(self.key(error.index), &self.key_types)),
         };
-        Error::failed(format!("{window}{key}: {name}: {}", error.what)).hint(error.hint)
+        Error::failed(format!("{window}{key}: {name}: {}", error.what)).hint(error.hint.replace("FIELD", field))
     }
 
     /// The heaviest keys so far, for people.

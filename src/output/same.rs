@@ -41,14 +41,14 @@ pub fn refuse_same_files(outputs: &[Option<&Path>], inputs: &[Option<&Path>]) ->
 }
 
 fn on_input(shown: String) -> Error {
-    Error::failed("is also an input, and would be overwritten while it is read")
+    Error::usage("is also an input, and would be overwritten while it is read")
         .at(shown)
         .hint("write to another file, and rename it when the run is done")
 }
 
 fn twice(shown: String, other: &str) -> Error {
     let what = if shown == other { "two outputs".to_owned() } else { format!("another output ({other})") };
-    Error::failed(format!("is the file of {what}, and one would overwrite the other")).at(shown)
+    Error::usage(format!("is the file of {what}, and one would overwrite the other")).at(shown)
 }
 
 fn of_path(path: &Path) -> Option<Identity> {
