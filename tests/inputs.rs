@@ -290,6 +290,23 @@ fn several_files_are_merged_by_time() {
     folder.sh(&format!("windrow window day0.jsonl day2.jsonl {JOB} --delay 0s --concat --max-late 0")).ok();
 }
 
+/// Ties go by the order on the command line, and a bad record takes its input nowhere.
+#[test]
+fn records_set_aside_come_in_merge_order() {
+    let of = |file: &str, times: &[&str]| -> String {
+        times.iter().map(|ts| format!("{{\"ts\":{ts},\"f\":\"{file}\"}}\n")).collect()
+    };
+    let folder = Folder::with(&[
+        ("a.jsonl", &of("a", &["100", "5", "110", "null", "900"])),
+        ("b.jsonl", &of("b", &["50", "100", "5", "120", "null", "130"])),
+    ]);
+    let late = of("a", &["5"]) + &of("b", &["5"]);
+    let bad = of("a", &["null"]) + &of("b", &["null"]);
+    let flags = "-t ts --tumbling 10s -d 0s --late late.jsonl --bad bad.jsonl -q";
+    folder.sh(&format!("windrow window a.jsonl b.jsonl {flags}")).expect(0);
+    assert_eq!((folder.text("late.jsonl"), folder.text("bad.jsonl")), (late, bad));
+}
+
 #[test]
 fn more_files_than_descriptors() {
     let folder = Folder::new();
@@ -308,6 +325,29 @@ fn more_files_than_descriptors() {
         assert_eq!(rows.matches("\"count\":60").count(), 2, "{rows}");
         assert_eq!(rows.matches("\"count\":30").count(), 1, "{rows}");
     }
+}
+
+/// Files that are closed between reads go on where they were left, whatever their format.
+#[test]
+fn many_files_are_read_piece_by_piece() {
+    let folder = Folder::new();
+    for i in 0..70 {
+        let times = (0..20).map(|n| NINE + n * 70 + i as i64);
+        let (name, header, before, after) = [
+            ("jsonl", "", "{\"ts\":", "}\n"),
+            ("csv", "ts\n", "", "\n"),
+            ("jsonl.gz", "", "{\"ts\":", "}\n"),
+            ("jsonl.zst", "", "{\"ts\":", "}\n"),
+        ][i % 4];
+        let text = times.fold(header.to_owned(), |text, ts| text + before + &ts.to_string() + after).into_bytes();
+        let bytes = if name.ends_with("gz") { gzip(&text) } else { text };
+        folder.put(&format!("in/{i:02}.{name}"), if name.ends_with("zst") { zst(&bytes) } else { bytes });
+    }
+    let inputs: Vec<String> = folder.names_in("in").iter().map(|name| format!("DIR/in/{name}")).collect();
+    let rows =
+        at_any_chunk(&folder, &format!("window -t ts --tumbling 100s -d 0s -o DIR/out.jsonl {}", inputs.join(" ")));
+    assert_eq!(rows.matches("\"count\":100}").count(), 14, "{rows}");
+    assert_eq!(rows.lines().count(), 14, "{rows}");
 }
 
 /// Runs a job in this process with reads of several sizes; all give the same bytes.
@@ -365,6 +405,29 @@ fn a_key_column_that_meets_text_becomes_text() {
         // Rows written before the misfit came have the type of then, at any chunk size too.
         let job = format!("window DIR/in.jsonl -t ts --tumbling 1m -g v -o DIR/out.jsonl{delay}");
         at_any_chunk(&folder, &job);
+    }
+}
+
+/// The file that is read alongside has integers only; what it has given already is not given again.
+#[test]
+fn a_column_is_widened_by_another_file_midway() {
+    let folder = Folder::new();
+    let mut lines = [String::new(), String::new()];
+    for i in 0..2_400 {
+        writeln!(lines[0], "{{\"ts\":{},\"v\":1}}", NINE + i).unwrap();
+        writeln!(lines[1], "{{\"ts\":{},\"v\":{}}}", NINE + i, if i == 2_000 { "0.5" } else { "1" }).unwrap();
+        if i == 1_500 {
+            lines.iter_mut().for_each(|text| text.push_str("{\"ts\":\"n/a\"}\n"));
+        }
+    }
+    lines.iter().enumerate().for_each(|(i, text)| folder.put(&format!("{i}.jsonl"), text));
+    for files in ["DIR/0.jsonl DIR/1.jsonl", "DIR/1.jsonl DIR/0.jsonl"] {
+        let flags = "-t ts --tumbling 1d -g v -o DIR/out.jsonl --bad DIR/bad.jsonl --summary DIR/s.json";
+        let rows = at_any_chunk(&folder, &format!("window {files} {flags}"));
+        assert_eq!(rows.lines().count(), 2, "{rows}");
+        assert!(rows.contains("\"v\":0.5,\"count\":1}") && rows.contains("\"v\":1.0,\"count\":4799}"), "{rows}");
+        assert_eq!(folder.text("bad.jsonl"), "{\"ts\":\"n/a\"}\n".repeat(2));
+        assert_eq!(folder.json("s.json")["total"]["bad"], 2);
     }
 }
 
