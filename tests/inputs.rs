@@ -200,6 +200,19 @@ fn parquet_row_groups_out_of_range_are_skipped_and_counted() {
     assert_eq!((&total["read"], &total["used"], &total["outside"]), (&300.into(), &180.into(), &120.into()));
 }
 
+/// A window that starts inside the range holds events behind its end, and those may stand in row groups of their own.
+#[test]
+fn row_groups_that_only_the_last_window_reaches_are_read() {
+    let ts: Vec<i64> = (0..120).map(|i| NINE + i * 60).collect();
+    let folder = Folder::with(&[("in.jsonl", &ts.iter().map(|ts| format!("{{\"ts\":{ts}}}\n")).collect::<String>())]);
+    folder.put("in.parquet", parquet(&[("ts", Arc::new(TimestampSecondArray::from(ts)) as ArrayRef)], 5));
+    for kind in ["--tumbling 20m", "--sliding 30m/10m", "--cumulate 40m/10m"] {
+        let rows =
+            |file| prints(&folder, &format!("{file} -t ts {kind} -S 2026-03-01T09:15:00Z -U 2026-03-01T09:25:00Z"));
+        assert_eq!(rows("in.parquet"), rows("in.jsonl"), "{kind}");
+    }
+}
+
 #[test]
 fn since_and_until_pick_whole_windows() {
     let text: String = (0..60).map(|m| format!("{{\"ts\":\"2026-03-01T09:{m:02}:30Z\"}}\n")).collect();
@@ -327,6 +340,18 @@ fn more_files_than_descriptors() {
     }
 }
 
+/// Large files that take turns are not all kept open.
+#[test]
+fn more_large_files_than_descriptors() {
+    let (folder, pad) = (Folder::new(), "x".repeat(4_000));
+    for file in 0..100 {
+        let line = |n: i64| format!("{{\"ts\":{},\"pad\":\"{pad}\"}}\n", NINE + n * 100 + file);
+        folder.put(&format!("in/{file:02}.jsonl"), (0..50).map(line).collect::<String>());
+    }
+    let rows = folder.sh("ulimit -n 90; windrow window in/* -t ts --tumbling 100s -d 0s").ok();
+    assert_eq!(rows.matches("\"count\":100}").count(), 50, "{rows}");
+}
+
 /// Files that are closed between reads go on where they were left, whatever their format.
 #[test]
 fn many_files_are_read_piece_by_piece() {
@@ -428,6 +453,49 @@ fn a_column_is_widened_by_another_file_midway() {
         assert!(rows.contains("\"v\":0.5,\"count\":1}") && rows.contains("\"v\":1.0,\"count\":4799}"), "{rows}");
         assert_eq!(folder.text("bad.jsonl"), "{\"ts\":\"n/a\"}\n".repeat(2));
         assert_eq!(folder.json("s.json")["total"]["bad"], 2);
+    }
+}
+
+/// Each change of type takes effect at its own record, wherever the pieces of either file end.
+#[test]
+fn a_column_is_widened_twice_by_two_files() {
+    let file = |at: i64, odd: &str| -> String {
+        let value = |i: i64| if i == at { odd } else { "1" };
+        (0..2_400).map(|i| format!("{{\"ts\":{},\"v\":{}}}\n", NINE + i, value(i))).collect()
+    };
+    let folder = Folder::with(&[("a.jsonl", &file(1_900, "\"x\"")), ("b.jsonl", &file(1_300, "0.5"))]);
+    let rows = at_any_chunk(&folder, "window DIR/a.jsonl DIR/b.jsonl -t ts --tumbling 1m -g v -d 0s -o DIR/out.jsonl");
+    let key = |n: usize| rows.matches(&format!("\"v\":{},", ["1", "1.0", "\"1.0\"", "\"1\""][n])).count();
+    assert_eq!([key(0), key(1), key(2) + key(3)], [21, 10, 10], "{rows}");
+}
+
+/// Lines are counted through blank ones and line ends inside quotes, over all pieces before.
+#[test]
+fn records_set_aside_know_their_lines_at_any_chunk() {
+    let (mut jsonl, mut csv) = (String::new(), "ts,k\n".to_owned());
+    for i in 0..300 {
+        let ts = NINE + if i == 250 { 0 } else { i * 60 };
+        writeln!(jsonl, "{{\"ts\":{ts}}}\n").unwrap();
+        writeln!(csv, "{ts},\"a\nb\"").unwrap();
+    }
+    let folder = Folder::with(&[("in.jsonl", &jsonl), ("in.csv", &csv)]);
+    for (file, late) in [("in.jsonl", "\"_line\":501,"), ("in.csv", ",502,")] {
+        let flags = "-t ts --tumbling 1m -d 0s --late-details --late";
+        let out = file.replace("in.", "late.");
+        for chunk in [Some(1), Some(100), None] {
+            let all = format!("window DIR/{file} {flags} DIR/{out} -o DIR/out.jsonl");
+            let args: Vec<_> = all.split(' ').map(|a| a.replace("DIR", &folder.path().display().to_string())).collect();
+            helpers::run(&args, chunk).unwrap();
+            assert!(folder.text(&out).contains(late), "{chunk:?}: {}", folder.text(&out));
+        }
+        folder.put(file, folder.text(file) + "n/a\n");
+        let line = if file == "in.csv" { "in.csv:602: " } else { "in.jsonl:601: " };
+        for chunk in [Some(1), Some(100), None] {
+            let all = format!("window DIR/{file} -t ts --tumbling 1m -o DIR/out.jsonl --max-bad 0");
+            let args: Vec<_> = all.split(' ').map(|a| a.replace("DIR", &folder.path().display().to_string())).collect();
+            let error = helpers::run(&args, chunk).unwrap_err().to_string();
+            assert!(error.contains(line), "{chunk:?}: {error}");
+        }
     }
 }
 
