@@ -521,6 +521,27 @@ fn declared_types_win() {
     case("--schema 'k decimal(18,2)' -a 'sum(k)'", "{\"sum(k)\":3.00}\n");
 }
 
+/// Zero tells no unit, so the first other number does, also behind the sample; a later one of another size is bad.
+#[test]
+fn a_unit_shown_late_holds_from_there_on() {
+    let mut times = vec![0; 1_100];
+    times.extend([NINE, NINE * 1_000, NINE + 1, 0, NINE * 1_000_000]);
+    let text = |before: &str, after: &str| times.iter().map(|ts| format!("{before}{ts}{after}\n")).collect::<String>();
+    let folder = Folder::with(&[("in.jsonl", &text("{\"ts\":", "}")), ("in.csv", &format!("ts\n{}", text("", "")))]);
+    folder.put("in.parquet", parquet(&[("ts", Arc::new(Int64Array::from(times.clone())) as ArrayRef)], 30));
+    for file in ["in.jsonl", "in.csv", "in.parquet"] {
+        let bad = file.replace("in.", "bad.");
+        let flags = format!("-t ts --tumbling 1h -o DIR/out.jsonl --bad DIR/{bad} --summary DIR/s.json");
+        let rows = at_any_chunk(&folder, &format!("window DIR/{file} {flags}"));
+        assert!(
+            rows.contains("T00:00:00Z\",\"window_end\":\"1970-01-01T01:00:00Z\",\"count\":1101}"),
+            "{file}: {rows}"
+        );
+        assert!(rows.ends_with("\"window_end\":\"2026-03-01T10:00:00Z\",\"count\":2}\n"), "{file}: {rows}");
+        assert_eq!(folder.json("s.json")["total"]["bad"], 2, "{file}");
+    }
+}
+
 /// The start of the hour that holds one event, as the output has it.
 #[track_caller]
 fn hour_of(ts: &str, flags: &str) -> String {
