@@ -262,21 +262,25 @@ impl Chunker {
                     self.ended = bytes.fill(&mut buf, target).map_err(|e| read_error(&e))?;
                 }
             }
-            let whole = self.decoder.frame(&buf, self.ended);
+            // The beginning of an input may have been read further than a chunk is to be.
+            let last = self.ended && buf.len() <= target;
+            let whole = self.decoder.frame(&buf[..buf.len().min(target)], last);
             if whole > 0 {
                 self.carry = buf[whole..].to_vec();
                 buf.truncate(whole);
                 self.offset += whole as u64;
                 return Ok(Some(buf));
             }
-            if self.ended {
+            if last {
                 return Ok(None);
             }
-            if buf.len() > MAX_RECORD {
+            if buf.len().min(target) > MAX_RECORD {
                 return Err(Error::failed(format!("a record is longer than {} MB", MAX_RECORD >> 20))
                     .hint("is this the right format? -i names it"));
             }
-            target = size.max(buf.len() * 2);
+            if buf.len() >= target {
+                target *= 2;
+            }
         }
     }
 }
