@@ -340,18 +340,6 @@ fn more_files_than_descriptors() {
     }
 }
 
-/// Large files that take turns are not all kept open.
-#[test]
-fn more_large_files_than_descriptors() {
-    let (folder, pad) = (Folder::new(), "x".repeat(4_000));
-    for file in 0..100 {
-        let line = |n: i64| format!("{{\"ts\":{},\"pad\":\"{pad}\"}}\n", NINE + n * 100 + file);
-        folder.put(&format!("in/{file:02}.jsonl"), (0..50).map(line).collect::<String>());
-    }
-    let rows = folder.sh("ulimit -n 90; windrow window in/* -t ts --tumbling 100s -d 0s").ok();
-    assert_eq!(rows.matches("\"count\":100}").count(), 50, "{rows}");
-}
-
 /// Files that are closed between reads go on where they were left, whatever their format.
 #[test]
 fn many_files_are_read_piece_by_piece() {
