@@ -170,3 +170,12 @@ fn the_heaviest_keys_are_told_with_all_their_records() {
         assert_eq!(operator.tally().heaviest, [("7".to_owned(), 3), ("8".to_owned(), 1)], "{kind}");
     }
 }
+
+#[test]
+fn starts_that_step_back_are_measured() {
+    let (mut operator, mut told) = (counting("session", "300us"), Told::default());
+    let events = [(100, 7, 0), (400, 7, 0), (700, 7, 0), (300, 8, 0), (350, 9, 0)];
+    operator.on_batch(&batch(&events, 0), &mut told).unwrap();
+    operator.on_watermark(Watermark::END, &mut told).unwrap();
+    assert_eq!((operator.tally().disorder, operator.tally().rows), (Span::from_micros(250), 3));
+}
