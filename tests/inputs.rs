@@ -444,6 +444,19 @@ fn a_column_is_widened_by_another_file_midway() {
     }
 }
 
+/// What the samples of all inputs show is known before the first record.
+#[test]
+fn types_are_those_of_all_inputs_from_the_start() {
+    let folder = Folder::with(&[
+        ("a.jsonl", &format!("{{\"ts\":{NINE},\"k\":1,\"n\":1}}\n")),
+        ("b.jsonl", &format!("{{\"ts\":{},\"k\":\"x\",\"n\":0.5}}\n", NINE + 3_600)),
+    ]);
+    for files in ["a.jsonl b.jsonl", "b.jsonl a.jsonl"] {
+        let rows = prints(&folder, &format!("{files} {JOB} -d 0s -g k -a 'sum(n)'"));
+        assert!(rows.starts_with("{\"k\":\"1\",\"sum(n)\":1.0}\n"), "{files}: {rows}");
+    }
+}
+
 /// Each change of type takes effect at its own record, wherever the pieces of either file end.
 #[test]
 fn a_column_is_widened_twice_by_two_files() {
