@@ -85,7 +85,7 @@ impl Wants {
         }
         let mut unseen = Vec::new();
         for wanted in &self.fields {
-            if inputs.iter().any(|input| has(&input.sample.fields, &wanted.path)) {
+            if inputs.iter().any(|input| has(input, &wanted.path)) {
                 continue;
             }
             let fields: Vec<&FieldInfo> = inputs.iter().flat_map(|input| &input.sample.fields).collect();
@@ -98,7 +98,8 @@ impl Wants {
                 continue;
             }
             let records: usize = inputs.iter().map(|input| input.sample.records).sum();
-            if wanted.role == Role::Time && records > 0 {
+            let goes_on = plan.bad.path.is_some() || plan.bad.max.is_some();
+            if wanted.role == Role::Time && records > 0 && !goes_on {
                 return Err(no_time_in_records(&inputs[0], &wanted.path, similar.as_deref(), &fields));
             }
             if records > 0 {
@@ -156,11 +157,14 @@ pub fn matter(plan: &Plan) -> Option<(Ts, Ts)> {
 }
 
 /// Whether a field, or a part of it, is among those seen.
-fn has(fields: &[FieldInfo], path: &FieldPath) -> bool {
+///
+/// Where names do not nest (a CSV header) a name with dots is found without quotes too.
+fn has(input: &Prepared, path: &FieldPath) -> bool {
     let parts = path.parts();
-    fields.iter().any(|field| {
+    let whole_names = !input.header.is_empty();
+    input.sample.fields.iter().any(|field| {
         let seen = field.path.parts();
-        seen.starts_with(parts) || field.path.name() == path.name()
+        seen.starts_with(parts) || (whole_names && field.path.name() == path.name())
     })
 }
 
@@ -168,7 +172,10 @@ fn similar(path: &FieldPath, fields: &[&FieldInfo]) -> Option<String> {
     let name = path.name();
     let scored = fields.iter().map(|field| {
         let other = field.path.name();
-        (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other)
+        let score = strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
+        // A name with a dot in it is not a path, however alike they look.
+        let odd = field.path.parts().iter().any(|part| part.contains('.'));
+        (score, if odd { format!("\"{other}\"") } else { other })
     });
     scored.filter(|(score, _)| *score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, other)| other)
 }

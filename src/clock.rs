@@ -25,7 +25,7 @@ pub struct Greatest {
 impl Greatest {
     /// Ignores the `outliers` greatest times; equal times count separately.
     pub fn new(outliers: usize) -> Self {
-        Self { top: Vec::with_capacity(outliers.min(1 << 10) + 1), keep: outliers + 1 }
+        Self { top: Vec::with_capacity(outliers.min(1 << 10) + 1), keep: outliers.saturating_add(1) }
     }
 
     /// The time itself; `Ts::MIN` before there is one.

@@ -333,7 +333,15 @@ pub fn show(key: &[u8], types: &[FieldType]) -> String {
         true => "null".to_owned(),
         false => arrow::util::display::array_value_to_string(c, 0).unwrap_or_default(),
     });
-    parts.collect::<Vec<_>>().join(", ")
+    shortened(&parts.collect::<Vec<_>>().join(", "))
+}
+
+/// A text of at most 60 characters, for people.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -19,8 +19,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("expr", &["aggregate", "error", "schema"]),
     ("format", &["error", "event", "schema", "time"]),
     ("operator", &["account", "aggregate", "error", "event", "keys", "schema", "time", "window"]),
-    ("input", &["clock", "error", "event", "format", "panics", "plan", "schema", "time"]),
-    ("output", &["error", "format", "time"]),
+    ("input", &["clock", "error", "event", "format", "panics", "plan", "schema", "signals", "time"]),
+    ("output", &["error", "format", "signals", "time"]),
     ("report", &["account", "error", "plan", "time", "window"]),
     ("plan", &["expr", "format", "schema", "time", "window"]),
     ("bind", &["aggregate", "error", "expr", "input", "operator", "plan", "report", "schema", "time", "window"]),
@@ -29,11 +29,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "run",
         &[
             "account", "bind", "clock", "error", "event", "format", "input", "keys", "operator", "output", "plan",
-            "report", "schema", "time",
+            "report", "schema", "signals", "time",
         ],
     ),
     ("panics", &["error"]),
-    ("signals", &["error", "input"]),
+    ("signals", &["error"]),
 ];
 
 /// Words that belong to one room.

@@ -2,7 +2,7 @@
 //!
 //! Must not know what the fields are for. Nothing that was read here is lost: the bytes go to the lanes.
 
-use super::bytes::{self, Bytes, Chunker, Counters, Opened, TICK};
+use super::bytes::{self, Bytes, Chunker, Counters, Opened};
 use super::columns::{ColumnReader, Columns};
 use super::merge::Merge;
 use super::pool::{Decoding, Lane, MAX_OPEN, Pool, Reader, Traffic};
@@ -10,11 +10,12 @@ use crate::error::{Error, Result};
 use crate::format::{self, FORMATS, FormatKind, Read, TextDecoder};
 use crate::plan::{InputPath, InputPlan, Plan};
 use crate::schema::{Layout, SAMPLE_RECORDS, Sample, Wanted};
+use crate::signals;
 use crate::time::{TimeReader, Ts};
 use arrow::datatypes::SchemaRef;
 use std::io::Read as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a live input is waited for before types are inferred from what is there (SPEC section 6).
@@ -72,7 +73,10 @@ pub fn prepare(plan: &InputPlan, wanted: &[Wanted], traffic: &Traffic) -> Result
 
 fn prepare_one(plan: &InputPlan, path: &InputPath, wanted: &[Wanted], traffic: &Traffic) -> Result<Prepared> {
     let opened = bytes::open(path).map_err(|e| strip_name(e, path))?;
-    bytes::wait_for_writer(&opened, &traffic.stop)?;
+    bytes::wait_for_writer(&opened)?;
+    if opened.regular && opened.size == 0 && path.path().is_some_and(format::is_compressed) {
+        return Err(bytes::read_error(&std::io::ErrorKind::UnexpectedEof.into()));
+    }
     let said = plan.format.or_else(|| by_name(path));
     let time = TimeReader::new(plan.time_format.clone(), plan.zone.clone());
     match said.map(|kind| (kind, kind.read)) {
@@ -114,7 +118,7 @@ fn prepare_bytes(
     let mut bytes = Bytes::new(opened, counters.clone()).map_err(failed)?;
     let mut head = Vec::new();
     let patience = Instant::now() + PATIENCE;
-    let mut ended = fill(&mut bytes, &mut head, HEAD, patience, &traffic.stop)?;
+    let mut ended = fill(&mut bytes, &mut head, HEAD, patience)?;
     let kind = said.map_or_else(|| sniff(&head), Ok)?;
     let open = match kind.read {
         Read::Text(open) => open,
@@ -122,7 +126,16 @@ fn prepare_bytes(
         Read::No => return Err(Error::usage(format!("{} is an output format only", kind.name))),
     };
     loop {
-        let decoder: Arc<dyn TextDecoder> = open(&head, ended, &plan.text)?.into();
+        let decoder: Arc<dyn TextDecoder> = match open(&head, ended, &plan.text) {
+            Ok(decoder) => decoder.into(),
+            // A header may be longer than what was read.
+            Err(_) if !ended && head.len() < MAX_HEAD => {
+                let more = head.len() * 2;
+                ended = fill(&mut bytes, &mut head, more, patience)?;
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         let records = &head[decoder.preamble().min(head.len())..];
         let sample = decoder.sample(records, ended, wanted, time);
         let enough = sample.records >= SAMPLE_RECORDS || ended || head.len() >= MAX_HEAD;
@@ -144,16 +157,16 @@ fn prepare_bytes(
             });
         }
         let more = head.len() * 2;
-        ended = fill(&mut bytes, &mut head, more, patience, &traffic.stop)?;
+        ended = fill(&mut bytes, &mut head, more, patience)?;
     }
 }
 
 /// Reads until `head` holds `size` bytes or the input ends; true at the end. A live input that has given a whole line
 /// is not waited for beyond `patience`.
-fn fill(bytes: &mut Bytes, head: &mut Vec<u8>, size: usize, patience: Instant, stop: &AtomicUsize) -> Result<bool> {
+fn fill(bytes: &mut Bytes, head: &mut Vec<u8>, size: usize, patience: Instant) -> Result<bool> {
     while head.len() < size {
-        while !bytes.is_ready(patience.max(Instant::now() + TICK)) {
-            bytes::check_stop(stop)?;
+        while !bytes.is_ready(patience.max(Instant::now() + signals::TICK)) {
+            signals::check()?;
             if head.ends_with(b"\n") {
                 return Ok(false);
             }
@@ -213,19 +226,13 @@ fn prepare_piped_columns(
 }
 
 /// Puts prepared inputs to work. `matter`: rows with event times outside of it need not be read.
-pub fn start(
-    inputs: Vec<Prepared>,
-    layouts: Vec<Arc<Layout>>,
-    how: &Start,
-    matter: Option<(Ts, Ts)>,
-    traffic: &Traffic,
-) -> Merge {
+pub fn start(inputs: Vec<Prepared>, layouts: Vec<Arc<Layout>>, how: &Start, matter: Option<(Ts, Ts)>) -> Result<Merge> {
     let first_lines: Vec<u64> = inputs.iter().map(Prepared::preamble_lines).collect();
     let lanes = inputs.into_iter().zip(&layouts);
     let lanes: Vec<Lane> = lanes.map(|(input, layout)| input.into_lane(Arc::clone(layout), matter)).collect();
     let chunk = how.chunk.unwrap_or_else(|| (CHUNKS_OF_MANY / lanes.len()).clamp(64 << 10, CHUNK));
-    let pool = Pool::new(lanes, how.threads, chunk, traffic);
-    Merge::new(pool, layouts, &first_lines, how.outliers, how.concat)
+    let pool = Pool::new(lanes, how.threads, chunk)?;
+    Ok(Merge::new(pool, layouts, &first_lines, how.outliers, how.concat))
 }
 
 /// How inputs are read and merged.

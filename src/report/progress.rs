@@ -99,7 +99,7 @@ impl Watch {
     pub(super) fn start(progress: Arc<Progress>, window: &'static str, zone: Zone, hint: Option<String>) -> Self {
         let (stop, stopped) = channel();
         let started = Instant::now();
-        let thread = std::thread::spawn(move || {
+        let thread = std::thread::Builder::new().spawn(move || {
             let mut screen = Screen { progress, started, window, zone, bar: None, hint };
             let mut wait = PATIENCE;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
@@ -108,7 +108,8 @@ impl Watch {
             }
             screen.clear();
         });
-        Self { running: Some((stop, thread)) }
+        // Without a thread to spare there is no bar.
+        Self { running: thread.ok().map(|thread| (stop, thread)) }
     }
 }
 

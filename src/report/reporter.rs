@@ -69,7 +69,18 @@ fn notice(message: &str, hint: Option<&str>) -> String {
     }
 }
 
+/// Text of files and names of files may hold anything; none of it drives the terminal.
+fn harmless(text: &str) -> String {
+    let each = text.chars().map(|c| match c {
+        '\n' => c.to_string(),
+        c if c.is_control() => c.escape_default().to_string(),
+        c => c.to_string(),
+    });
+    each.collect()
+}
+
 fn print(text: &str) {
+    let text = harmless(text);
     // Not eprint!, which panics when nobody reads stderr any more; a lost message must not stop the run.
     std::io::stderr().write_all(text.as_bytes()).ok();
 }

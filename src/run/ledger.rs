@@ -25,8 +25,6 @@ pub(super) struct Account {
     watermark: Option<Ts>,
     held_by: Option<usize>,
     delay: Option<Span>,
-    /// The record read last, for messages.
-    last: String,
 }
 
 struct Input {
@@ -61,7 +59,6 @@ impl Account {
             watermark: None,
             held_by: None,
             delay: plan.clock.delay,
-            last: String::new(),
         }
     }
 
@@ -97,13 +94,14 @@ impl Account {
         self.peak = self.peak.max(state);
     }
 
-    pub(super) fn widened(&mut self, columns: &[Column], types: &[FieldType]) {
+    pub(super) fn widened(&mut self, columns: &[Column], types: &[FieldType], input: usize, record: u64) {
+        let place = format!("{}: record {record}", self.inputs[input].name);
         for (column, ty) in columns.iter().zip(types).filter(|(column, ty)| column.ty != **ty) {
             self.widened.push(Widened {
                 column: column.path.name(),
                 from: column.ty.name(),
                 to: ty.name(),
-                place: self.last.clone(),
+                place: place.clone(),
             });
         }
     }
