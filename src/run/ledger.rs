@@ -97,12 +97,12 @@ impl Account {
     pub(super) fn widened(&mut self, columns: &[Column], types: &[FieldType], input: usize, record: u64) {
         let place = format!("{}: record {record}", self.inputs[input].name);
         for (column, ty) in columns.iter().zip(types).filter(|(column, ty)| column.ty != **ty) {
-            self.widened.push(Widened {
-                column: column.path.name(),
-                from: column.ty.name(),
-                to: ty.name(),
-                place: place.clone(),
-            });
+            let (column, from, to) = (column.path.name(), column.ty.name(), ty.name());
+            let widened = Widened { column, from, to, place: place.clone() };
+            // A field that is a key and an argument is two columns.
+            if !self.widened.contains(&widened) {
+                self.widened.push(widened);
+            }
         }
     }
 
