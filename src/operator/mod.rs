@@ -7,6 +7,7 @@
 //! record: whether an event is late was decided by the marks it carries, and what fires is ordered by window end.
 
 mod aggregates;
+mod frame;
 mod groups;
 mod heavy;
 mod results;
