@@ -15,7 +15,7 @@ use crate::keys::Keys;
 use crate::operator::Operator;
 use crate::output;
 use crate::plan::{Bound, InputPath, Plan};
-use crate::report::{Given, Progress, Reporter, Watch, check_late};
+use crate::report::{Given, Progress, Reporter, check_late};
 use crate::schema::{Column, FieldType};
 use ledger::Account;
 use outputs::Outputs;
@@ -30,14 +30,13 @@ pub fn run(plan: Plan, reporter: &Reporter) -> Result<()> {
     let started = Instant::now();
     let given = Given::of(&plan);
     refuse_same_files(&plan)?;
+    let progress = Arc::new(Progress::default());
+    let watch = reporter.watch(&progress, &given, plan.output.width.is_some());
     let wants = bind::wants(&plan);
     let inputs = input::prepare(&plan.input, &wants.fields, traffic)?;
     let columns = wants.columns(&inputs);
     let unseen = wants.check(&plan, &columns, &inputs)?;
-    let progress = Arc::new(Progress::default());
     progress.total_bytes.store(Prepared::total_size(&inputs), Relaxed);
-    // Rows on a terminal and a bar on the same terminal would write over each other.
-    let watch = if plan.output.width.is_none() { reporter.watch(&progress, &given) } else { Watch::default() };
     let (max_late, summary_file) = (plan.late.max, plan.report.summary.clone());
     let (mut job, mut merge) = Job::start(&plan, &wants, columns, inputs)?;
     job.go(&mut merge, &progress, traffic)?;
