@@ -115,6 +115,8 @@ pub struct Clock {
     idle_names: Vec<Box<[u8]>>,
     lateness: Lateness,
     jump: Option<Jump>,
+    /// Who held the watermark back when an input ended.
+    held_last: Option<usize>,
 }
 
 impl Clock {
@@ -131,6 +133,7 @@ impl Clock {
             idle_names: Vec::new(),
             lateness: Lateness::default(),
             jump: None,
+            held_last: None,
         };
         if plan.by.is_none() {
             (0..inputs).for_each(|_| {
@@ -373,6 +376,7 @@ impl Clock {
         if self.plan.by.is_some() {
             return;
         }
+        self.held_last = self.furthest_behind().or(self.held_last);
         let entry = (self.partitions[index].greatest.get(), index as u32);
         self.partitions[index].state = State::Finished;
         self.order.retain(|&other| other != entry);
@@ -382,8 +386,12 @@ impl Clock {
         self.advance();
     }
 
-    /// The partition that holds the watermark back, if there is more than one active.
+    /// The partition that holds the watermark back; once all but one have ended, the last that did.
     pub fn held_by(&self) -> Option<usize> {
+        self.furthest_behind().or(self.held_last)
+    }
+
+    fn furthest_behind(&self) -> Option<usize> {
         (self.order.len() > 1).then(|| self.order[0].1 as usize)
     }
 

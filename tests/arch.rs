@@ -12,7 +12,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schema", &["time", "error"]),
     ("account", &["time"]),
     ("event", &["time"]),
-    ("keys", &["schema"]),
+    ("keys", &["schema", "time"]),
     ("clock", &["account", "event", "keys", "plan", "time"]),
     ("window", &["error", "time"]),
     ("aggregate", &["error", "schema"]),

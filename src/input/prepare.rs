@@ -95,7 +95,9 @@ impl<'a> Opening<'a> {
         }
         let said = self.plan.format.or_else(|| by_name(self.path));
         match said.map(|kind| (kind, kind.read)) {
-            Some((kind, Read::Columns)) => self.columns(kind, opened),
+            Some((kind, Read::Columns)) if !self.path.path().is_some_and(format::is_compressed) => {
+                self.columns(kind, opened)
+            }
             _ => self.bytes(said, opened),
         }
     }

@@ -107,6 +107,8 @@ pub struct Tally {
     pub rows: u64,
     /// How far result rows' starts step back behind the greatest start before them.
     pub disorder: Span,
+    /// How far behind the mark a record was at most that was late for some of its windows.
+    pub partly_behind: Option<Span>,
     /// The keys with the most records, as their bytes, and how many they had at least.
     pub heaviest: Vec<(String, u64)>,
     greatest_start: Option<Ts>,

@@ -158,6 +158,10 @@ impl Windowed {
                     }
                 }
             }
+            if sweep.touched[last].is_partial() {
+                let behind = judge.ts().since(ts);
+                self.frame.tally.partly_behind = self.frame.tally.partly_behind.max(Some(behind));
+            }
             sweep.take_row(last, row, &keys, &mut self.frame.aggregates);
         }
         Ok(sweep)

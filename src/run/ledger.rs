@@ -151,6 +151,7 @@ impl Account {
             lateness: clock.lateness().clone(),
             jump: self.jump(clock, tally),
             output_disorder: tally.disorder,
+            delay_to_keep_all: self.delay_for_partly_late(tally),
             unbounded: self.delay.is_none().then_some("without --delay every window waits for the end of the input"),
             skewed: clock.skewed().into_iter().map(called).collect(),
             idle: idle.collect(),
@@ -161,6 +162,12 @@ impl Account {
 }
 
 impl Account {
+    /// The delay with which no record would have been late for some of its windows.
+    fn delay_for_partly_late(&self, tally: &Tally) -> Span {
+        let delay = self.delay.unwrap_or_default().micros();
+        tally.partly_behind.map_or(Span::ZERO, |behind| Span::from_micros(behind.micros().saturating_add(delay)))
+    }
+
     /// A jump of the clock, if one is to blame for most of the late records: it went further than the delay.
     fn jump(&self, clock: &Clock, tally: &Tally) -> Option<Jump> {
         let late: u64 = tally.inputs.iter().map(|ledger| ledger.late).sum();

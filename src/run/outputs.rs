@@ -146,13 +146,16 @@ impl Outputs {
 
     /// Whether the share of bad records, known at the end only, is within its bound.
     pub(super) fn check_bad(&self, bad: u64, read: u64) -> Result<()> {
-        check_bad(self.bad.plan.max, bad, read)
+        check_bad(self.bad.plan.max, bad, read).map_err(|error| match &self.bad.first {
+            Some(first) => error.hint(format!("the first is {first}; no output was written")),
+            None => error,
+        })
     }
 
     /// Adds what the outputs know to the summary.
     pub(super) fn fill(&self, summary: &mut Summary) {
         summary.late = self.late.lateness.clone();
-        summary.delay_to_keep_all = self.late.lateness.max();
+        summary.delay_to_keep_all = summary.delay_to_keep_all.max(self.late.lateness.max());
         summary.first_bad.clone_from(&self.bad.first);
         summary.rows = self.results.rows_written();
     }
