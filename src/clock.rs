@@ -447,3 +447,74 @@ fn keep_worst(jump: &mut Option<Jump>, leader: &Leader) {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{ArrayRef, StringArray};
+    use std::sync::Arc;
+
+    /// A clock whose delay is 10 microseconds.
+    fn clock(inputs: usize, plan: ClockPlan) -> Clock {
+        Clock::new(&ClockPlan { delay: Some(Span::from_micros(10)), ..plan }, inputs)
+    }
+
+    /// The job's mark after events at these microseconds.
+    fn mark(clock: &mut Clock, sources: Sources<'_>, times: &[i64]) -> i64 {
+        clock.stamp(&Times::new(times.to_vec().into()), sources, &Positions::Run(Position::new(0, 0)));
+        clock.mark().ts().micros()
+    }
+
+    #[test]
+    fn an_event_as_late_as_the_leader_takes_nothing_from_it() {
+        for sources in [Sources::One(0), Sources::Each(&[0; 5])] {
+            let mut clock = clock(1, ClockPlan::default());
+            mark(&mut clock, sources, &[1_000, 1_100, 1_100, 5, 6]);
+            let jump = clock.jump().unwrap();
+            assert_eq!((jump.record, jump.by, jump.late), (1, Span::from_micros(100), 2));
+        }
+    }
+
+    #[test]
+    fn the_worst_jump_is_remembered_when_others_lead() {
+        for sources in [Sources::One(0), Sources::Each(&[0; 7])] {
+            let mut clock = clock(1, ClockPlan::default());
+            mark(&mut clock, sources, &[1_000, 2_000, 5, 6, 2_001, 7, 2_002]);
+            let jump = clock.jump().unwrap();
+            assert_eq!((jump.record, jump.by, jump.late), (1, Span::from_micros(1_000), 2));
+        }
+    }
+
+    #[test]
+    fn a_partition_exactly_at_the_skew_is_not_beyond_it() {
+        let max_skew = Some(Span::from_micros(20));
+        let mut clock = clock(3, ClockPlan { max_skew, policy: Policy::Max, ..ClockPlan::default() });
+        assert_eq!(mark(&mut clock, Sources::Each(&[0, 1, 2]), &[100, 100, 120]), 110);
+        assert_eq!(clock.skewed(), Vec::<usize>::new());
+        assert_eq!(mark(&mut clock, Sources::Each(&[2]), &[121]), 110);
+        assert_eq!(clock.skewed(), [2]);
+    }
+
+    #[test]
+    fn idle_inputs_count_again_once_no_others_are_left() {
+        let idle_after = Some(Span::from_micros(50));
+        let mut clock = clock(5, ClockPlan { idle_after, ..ClockPlan::default() });
+        assert_eq!(mark(&mut clock, Sources::Each(&[0, 1, 2, 3, 4]), &[900, 945, 960, 1_000, 1_000]), 950);
+        assert_eq!(clock.idle(), [0, 1]);
+        [3, 4, 2].into_iter().for_each(|input| clock.finish(input));
+        assert_eq!(mark(&mut clock, Sources::Each(&[0]), &[970]), 950);
+        assert_eq!(mark(&mut clock, Sources::Each(&[1]), &[965]), 955);
+    }
+
+    #[test]
+    fn a_value_that_fell_behind_holds_no_state() {
+        let (by, idle_after) = (crate::schema::FieldPath::parse("d"), Some(Span::from_micros(50)));
+        let mut clock = clock(1, ClockPlan { by, idle_after, ..ClockPlan::default() });
+        for i in 0..100 {
+            let value: ArrayRef = Arc::new(StringArray::from(vec![format!("d{i}")]));
+            mark(&mut clock, Sources::Named(&Keys::encode(&[value], 1)), &[i * 100]);
+        }
+        assert_eq!((clock.values.len(), clock.partitions.len()), (1, 2));
+        assert_eq!(clock.idle_values().len(), NAMES);
+    }
+}

@@ -364,6 +364,7 @@ mod tests {
         let text = proptest::option::of("[a\\x00b\u{ff}]{0,4}");
         let double = proptest::option::of(prop_oneof![
             Just(f64::NAN),
+            Just(-f64::NAN),
             Just(-0.0),
             Just(0.0),
             Just(f64::INFINITY),
@@ -452,5 +453,15 @@ mod tests {
         let text = retype(&[doubles.key(0), doubles.key(1)], &[FieldType::Double], &[FieldType::Text]);
         let want = Keys::encode(&[Arc::new(StringArray::from(vec!["1", "-20"])) as ArrayRef], 2);
         assert_eq!((text.key(0), text.key(1)), (want.key(0), want.key(1)));
+    }
+
+    #[test]
+    fn a_double_becomes_the_text_that_json_shows() {
+        let doubles: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 0.1, 1e16, 1.5e300, 1e-7]));
+        let keys = Keys::encode(&[doubles], 5);
+        let old: Vec<&[u8]> = (0..5).map(|i| keys.key(i)).collect();
+        let new = retype(&old, &[FieldType::Double], &[FieldType::Text]);
+        let shown: Vec<String> = (0..5).map(|i| show(new.key(i), &[FieldType::Text])).collect();
+        assert_eq!(shown, ["1.0", "0.1", "1e+16", "1.5e+300", "1e-7"]);
     }
 }

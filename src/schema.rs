@@ -321,5 +321,24 @@ mod tests {
         assert_eq!(int.misfit(Found::BigInteger), Misfit::Bad);
         assert_eq!(column(Role::Key, FieldType::Int, false).misfit(Found::Other), Misfit::Widen(FieldType::Text));
         assert_eq!(column(Role::Key, FieldType::Int, true).misfit(Found::Other), Misfit::Bad);
+        assert_eq!(column(Role::Key, FieldType::Int, false).misfit(Found::Fraction), Misfit::Widen(FieldType::Double));
+        assert_eq!(column(Role::Key, FieldType::Double, false).misfit(Found::Other), Misfit::Widen(FieldType::Text));
+    }
+
+    #[test]
+    fn types_unify_to_the_narrowest_that_holds_both() {
+        let decimal = |precision, scale| FieldType::Decimal { precision, scale };
+        for (a, b, both) in [
+            (FieldType::Int, FieldType::Int, FieldType::Int),
+            (FieldType::Int, FieldType::Double, FieldType::Double),
+            (FieldType::Int, decimal(9, 2), decimal(38, 2)),
+            (decimal(9, 2), decimal(18, 4), decimal(38, 4)),
+            (decimal(9, 2), FieldType::Double, FieldType::Double),
+            (FieldType::Bool, FieldType::Int, FieldType::Text),
+            (FieldType::Time, FieldType::Double, FieldType::Text),
+            (FieldType::Text, FieldType::Int, FieldType::Text),
+        ] {
+            assert_eq!((a.unify(b), b.unify(a)), (both, both), "{a:?} {b:?}");
+        }
     }
 }

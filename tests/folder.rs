@@ -55,7 +55,12 @@ impl Folder {
 
     /// The names in the folder, sorted: to see that nothing was left behind.
     pub fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.path()).unwrap();
+        self.names_in("")
+    }
+
+    /// The names in a folder of it, sorted.
+    pub fn names_in(&self, folder: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.at(folder)).unwrap();
         let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names

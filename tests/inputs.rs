@@ -200,6 +200,19 @@ fn parquet_row_groups_out_of_range_are_skipped_and_counted() {
     assert_eq!((&total["read"], &total["used"], &total["outside"]), (&300.into(), &180.into(), &120.into()));
 }
 
+/// A window that starts inside the range holds events behind its end, and those may stand in row groups of their own.
+#[test]
+fn row_groups_that_only_the_last_window_reaches_are_read() {
+    let ts: Vec<i64> = (0..120).map(|i| NINE + i * 60).collect();
+    let folder = Folder::with(&[("in.jsonl", &ts.iter().map(|ts| format!("{{\"ts\":{ts}}}\n")).collect::<String>())]);
+    folder.put("in.parquet", parquet(&[("ts", Arc::new(TimestampSecondArray::from(ts)) as ArrayRef)], 5));
+    for kind in ["--tumbling 20m", "--sliding 30m/10m", "--cumulate 40m/10m"] {
+        let rows =
+            |file| prints(&folder, &format!("{file} -t ts {kind} -S 2026-03-01T09:15:00Z -U 2026-03-01T09:25:00Z"));
+        assert_eq!(rows("in.parquet"), rows("in.jsonl"), "{kind}");
+    }
+}
+
 #[test]
 fn since_and_until_pick_whole_windows() {
     let text: String = (0..60).map(|m| format!("{{\"ts\":\"2026-03-01T09:{m:02}:30Z\"}}\n")).collect();
@@ -290,6 +303,23 @@ fn several_files_are_merged_by_time() {
     folder.sh(&format!("windrow window day0.jsonl day2.jsonl {JOB} --delay 0s --concat --max-late 0")).ok();
 }
 
+/// Ties go by the order on the command line, and a bad record takes its input nowhere.
+#[test]
+fn records_set_aside_come_in_merge_order() {
+    let of = |file: &str, times: &[&str]| -> String {
+        times.iter().map(|ts| format!("{{\"ts\":{ts},\"f\":\"{file}\"}}\n")).collect()
+    };
+    let folder = Folder::with(&[
+        ("a.jsonl", &of("a", &["100", "5", "110", "null", "900"])),
+        ("b.jsonl", &of("b", &["50", "100", "5", "120", "null", "130"])),
+    ]);
+    let late = of("a", &["5"]) + &of("b", &["5"]);
+    let bad = of("a", &["null"]) + &of("b", &["null"]);
+    let flags = "-t ts --tumbling 10s -d 0s --late late.jsonl --bad bad.jsonl -q";
+    folder.sh(&format!("windrow window a.jsonl b.jsonl {flags}")).expect(0);
+    assert_eq!((folder.text("late.jsonl"), folder.text("bad.jsonl")), (late, bad));
+}
+
 #[test]
 fn more_files_than_descriptors() {
     let folder = Folder::new();
@@ -308,6 +338,41 @@ fn more_files_than_descriptors() {
         assert_eq!(rows.matches("\"count\":60").count(), 2, "{rows}");
         assert_eq!(rows.matches("\"count\":30").count(), 1, "{rows}");
     }
+}
+
+/// Large files that take turns are not all kept open.
+#[test]
+fn more_large_files_than_descriptors() {
+    let (folder, pad) = (Folder::new(), "x".repeat(4_000));
+    for file in 0..100 {
+        let line = |n: i64| format!("{{\"ts\":{},\"pad\":\"{pad}\"}}\n", NINE + n * 100 + file);
+        folder.put(&format!("in/{file:02}.jsonl"), (0..50).map(line).collect::<String>());
+    }
+    let rows = folder.sh("ulimit -n 90; windrow window in/* -t ts --tumbling 100s -d 0s").ok();
+    assert_eq!(rows.matches("\"count\":100}").count(), 50, "{rows}");
+}
+
+/// Files that are closed between reads go on where they were left, whatever their format.
+#[test]
+fn many_files_are_read_piece_by_piece() {
+    let folder = Folder::new();
+    for i in 0..70 {
+        let times = (0..20).map(|n| NINE + n * 70 + i as i64);
+        let (name, header, before, after) = [
+            ("jsonl", "", "{\"ts\":", "}\n"),
+            ("csv", "ts\n", "", "\n"),
+            ("jsonl.gz", "", "{\"ts\":", "}\n"),
+            ("jsonl.zst", "", "{\"ts\":", "}\n"),
+        ][i % 4];
+        let text = times.fold(header.to_owned(), |text, ts| text + before + &ts.to_string() + after).into_bytes();
+        let bytes = if name.ends_with("gz") { gzip(&text) } else { text };
+        folder.put(&format!("in/{i:02}.{name}"), if name.ends_with("zst") { zst(&bytes) } else { bytes });
+    }
+    let inputs: Vec<String> = folder.names_in("in").iter().map(|name| format!("DIR/in/{name}")).collect();
+    let rows =
+        at_any_chunk(&folder, &format!("window -t ts --tumbling 100s -d 0s -o DIR/out.jsonl {}", inputs.join(" ")));
+    assert_eq!(rows.matches("\"count\":100}").count(), 14, "{rows}");
+    assert_eq!(rows.lines().count(), 14, "{rows}");
 }
 
 /// Runs a job in this process with reads of several sizes; all give the same bytes.
@@ -368,6 +433,72 @@ fn a_key_column_that_meets_text_becomes_text() {
     }
 }
 
+/// The file that is read alongside has integers only; what it has given already is not given again.
+#[test]
+fn a_column_is_widened_by_another_file_midway() {
+    let folder = Folder::new();
+    let mut lines = [String::new(), String::new()];
+    for i in 0..2_400 {
+        writeln!(lines[0], "{{\"ts\":{},\"v\":1}}", NINE + i).unwrap();
+        writeln!(lines[1], "{{\"ts\":{},\"v\":{}}}", NINE + i, if i == 2_000 { "0.5" } else { "1" }).unwrap();
+        if i == 1_500 {
+            lines.iter_mut().for_each(|text| text.push_str("{\"ts\":\"n/a\"}\n"));
+        }
+    }
+    lines.iter().enumerate().for_each(|(i, text)| folder.put(&format!("{i}.jsonl"), text));
+    for files in ["DIR/0.jsonl DIR/1.jsonl", "DIR/1.jsonl DIR/0.jsonl"] {
+        let flags = "-t ts --tumbling 1d -g v -o DIR/out.jsonl --bad DIR/bad.jsonl --summary DIR/s.json";
+        let rows = at_any_chunk(&folder, &format!("window {files} {flags}"));
+        assert_eq!(rows.lines().count(), 2, "{rows}");
+        assert!(rows.contains("\"v\":0.5,\"count\":1}") && rows.contains("\"v\":1.0,\"count\":4799}"), "{rows}");
+        assert_eq!(folder.text("bad.jsonl"), "{\"ts\":\"n/a\"}\n".repeat(2));
+        assert_eq!(folder.json("s.json")["total"]["bad"], 2);
+    }
+}
+
+/// Each change of type takes effect at its own record, wherever the pieces of either file end.
+#[test]
+fn a_column_is_widened_twice_by_two_files() {
+    let file = |at: i64, odd: &str| -> String {
+        let value = |i: i64| if i == at { odd } else { "1" };
+        (0..2_400).map(|i| format!("{{\"ts\":{},\"v\":{}}}\n", NINE + i, value(i))).collect()
+    };
+    let folder = Folder::with(&[("a.jsonl", &file(1_900, "\"x\"")), ("b.jsonl", &file(1_300, "0.5"))]);
+    let rows = at_any_chunk(&folder, "window DIR/a.jsonl DIR/b.jsonl -t ts --tumbling 1m -g v -d 0s -o DIR/out.jsonl");
+    let key = |n: usize| rows.matches(&format!("\"v\":{},", ["1", "1.0", "\"1.0\"", "\"1\""][n])).count();
+    assert_eq!([key(0), key(1), key(2) + key(3)], [21, 10, 10], "{rows}");
+}
+
+/// Lines are counted through blank ones and line ends inside quotes, over all pieces before.
+#[test]
+fn records_set_aside_know_their_lines_at_any_chunk() {
+    let (mut jsonl, mut csv) = (String::new(), "ts,k\n".to_owned());
+    for i in 0..300 {
+        let ts = NINE + if i == 250 { 0 } else { i * 60 };
+        writeln!(jsonl, "{{\"ts\":{ts}}}\n").unwrap();
+        writeln!(csv, "{ts},\"a\nb\"").unwrap();
+    }
+    let folder = Folder::with(&[("in.jsonl", &jsonl), ("in.csv", &csv)]);
+    for (file, late) in [("in.jsonl", "\"_line\":501,"), ("in.csv", ",502,")] {
+        let flags = "-t ts --tumbling 1m -d 0s --late-details --late";
+        let out = file.replace("in.", "late.");
+        for chunk in [Some(1), Some(100), None] {
+            let all = format!("window DIR/{file} {flags} DIR/{out} -o DIR/out.jsonl");
+            let args: Vec<_> = all.split(' ').map(|a| a.replace("DIR", &folder.path().display().to_string())).collect();
+            helpers::run(&args, chunk).unwrap();
+            assert!(folder.text(&out).contains(late), "{chunk:?}: {}", folder.text(&out));
+        }
+        folder.put(file, folder.text(file) + "n/a\n");
+        let line = if file == "in.csv" { "in.csv:602: " } else { "in.jsonl:601: " };
+        for chunk in [Some(1), Some(100), None] {
+            let all = format!("window DIR/{file} -t ts --tumbling 1m -o DIR/out.jsonl --max-bad 0");
+            let args: Vec<_> = all.split(' ').map(|a| a.replace("DIR", &folder.path().display().to_string())).collect();
+            let error = helpers::run(&args, chunk).unwrap_err().to_string();
+            assert!(error.contains(line), "{chunk:?}: {error}");
+        }
+    }
+}
+
 #[test]
 fn a_value_that_meets_text_is_bad() {
     let folder = late_misfit("x", "\"x\"");
@@ -388,6 +519,27 @@ fn declared_types_win() {
     folder.put("in.jsonl", line("1") + &line("2"));
     case("--schema 'k double' -a 'sum(k)'", "{\"sum(k)\":3.0}\n");
     case("--schema 'k decimal(18,2)' -a 'sum(k)'", "{\"sum(k)\":3.00}\n");
+}
+
+/// Zero tells no unit, so the first other number does, also behind the sample; a later one of another size is bad.
+#[test]
+fn a_unit_shown_late_holds_from_there_on() {
+    let mut times = vec![0; 1_100];
+    times.extend([NINE, NINE * 1_000, NINE + 1, 0, NINE * 1_000_000]);
+    let text = |before: &str, after: &str| times.iter().map(|ts| format!("{before}{ts}{after}\n")).collect::<String>();
+    let folder = Folder::with(&[("in.jsonl", &text("{\"ts\":", "}")), ("in.csv", &format!("ts\n{}", text("", "")))]);
+    folder.put("in.parquet", parquet(&[("ts", Arc::new(Int64Array::from(times.clone())) as ArrayRef)], 30));
+    for file in ["in.jsonl", "in.csv", "in.parquet"] {
+        let bad = file.replace("in.", "bad.");
+        let flags = format!("-t ts --tumbling 1h -o DIR/out.jsonl --bad DIR/{bad} --summary DIR/s.json");
+        let rows = at_any_chunk(&folder, &format!("window DIR/{file} {flags}"));
+        assert!(
+            rows.contains("T00:00:00Z\",\"window_end\":\"1970-01-01T01:00:00Z\",\"count\":1101}"),
+            "{file}: {rows}"
+        );
+        assert!(rows.ends_with("\"window_end\":\"2026-03-01T10:00:00Z\",\"count\":2}\n"), "{file}: {rows}");
+        assert_eq!(folder.json("s.json")["total"]["bad"], 2, "{file}");
+    }
 }
 
 /// The start of the hour that holds one event, as the output has it.

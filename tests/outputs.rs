@@ -2,12 +2,15 @@
 
 use crate::folder::{Folder, gzip};
 use crate::helpers;
-use arrow::array::{Array, Int64Array, RecordBatch, TimestampMicrosecondArray};
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::array::{
+    Array, ArrayRef, AsArray, Int64Array, RecordBatch, TimestampMicrosecondArray, TimestampSecondArray,
+};
+use arrow::datatypes::{DataType, Int64Type, TimeUnit};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::io::Write as _;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const JOB: &str = "--time ts --tumbling 1m";
@@ -340,6 +343,24 @@ fn late_details() {
     );
 }
 
+/// Of a columnar input `_line` is the row, bad rows and row groups before it counted in.
+#[test]
+fn late_details_of_parquet_name_the_row() {
+    let times = (0..9).map(|i| match i {
+        1 | 5 => None,
+        7 => Some(1_772_355_600),
+        _ => Some(1_772_355_600 + i * 600),
+    });
+    let folder = Folder::new();
+    let column: ArrayRef = Arc::new(TimestampSecondArray::from_iter(times));
+    folder.put("in.parquet", crate::folder::parquet(&[("ts", column)], 4));
+    let job = format!("windrow window in.parquet {JOB} -d 0s --late late.parquet --late-details --bad bad.parquet -q");
+    folder.sh(&job).expect(0);
+    let late = rows_of(&folder, "late.parquet");
+    let lines = late.column_by_name("_line").unwrap().as_primitive::<Int64Type>().values().to_vec();
+    assert_eq!((lines, rows_of(&folder, "bad.parquet").num_rows()), (vec![8], 2));
+}
+
 #[test]
 fn side_files_of_several_inputs() {
     let late = minutes(&[(10, "a"), (2, "b")]);
@@ -409,6 +430,47 @@ fn the_summary_proves_the_account() {
     // The advice is right: with that delay nothing is late.
     let delay = summary["delay_to_keep_all_seconds"].as_f64().unwrap();
     folder.sh(&format!("windrow window a.jsonl b.jsonl {JOB} -d {delay}s --max-bad 2 --max-late 0 -q")).ok();
+}
+
+#[test]
+fn the_summary_tells_inputs_and_keys_apart() {
+    let a = minutes(&[(0, "a"), (4, "a"), (2, "b"), (6, "a")]);
+    let folder = Folder::with(&[("a.jsonl", &a), ("b.jsonl", &minutes(&[(1, "b"), (3, "c"), (5, "a")]))]);
+    let summary = |rest: &str| {
+        folder.sh(&format!("windrow window {rest} -g k -o o.jsonl --summary s.json")).ok();
+        folder.json("s.json")
+    };
+    let heaviest = |summary: &serde_json::Value| -> Vec<(String, u64)> {
+        let all = summary["heaviest"].as_array().unwrap().iter();
+        all.map(|key| (key["key"].as_str().unwrap().to_owned(), key["records"].as_u64().unwrap())).collect()
+    };
+    for kind in ["--tumbling 1m", "--sliding 10m/1m", "--session 2m"] {
+        let summary = summary(&format!("a.jsonl b.jsonl -t ts {kind}"));
+        let times: Vec<_> =
+            ["first_time", "last_time"].map(|name| [0, 1].map(|i| summary["inputs"][i][name].clone())).concat();
+        let want = ["00", "01", "06", "05"].map(|minute| format!("2026-03-01T09:{minute}:00Z"));
+        assert_eq!(times, want, "{kind}");
+        assert_eq!(heaviest(&summary), [("a".into(), 4), ("b".into(), 2), ("c".into(), 1)], "{kind}");
+    }
+    // Text of a columnar file comes as a dictionary.
+    folder.put("many.jsonl", disordered());
+    folder.sh("windrow window many.jsonl -t ts --tumbling 1us -g k,n -o many.parquet").ok();
+    let columnar = summary("many.parquet -t window_start --tumbling 1h");
+    assert_eq!(heaviest(&columnar), [("k0".into(), 667), ("k1".into(), 667), ("k2".into(), 666)]);
+}
+
+/// A summary is of all records, also where all rows asked for were written long before.
+#[test]
+fn a_row_limit_does_not_cut_the_account() {
+    let folder = Folder::with(&[("in.jsonl", &disordered())]);
+    let at = |name: &str| folder.at(name).display().to_string();
+    for more in ["", "--max-late 100%", "--max-bad 0"] {
+        let flags =
+            format!("window {} {JOB} -d 1s -n 1 -o {} --summary {} {more}", at("in.jsonl"), at("o"), at("s.json"));
+        helpers::run(&flags.split_whitespace().map(str::to_owned).collect::<Vec<_>>(), Some(1_000)).unwrap();
+        assert_eq!(folder.json("s.json")["total"]["read"], 2_000);
+        assert_eq!(folder.text("o").lines().count(), 1);
+    }
 }
 
 #[test]

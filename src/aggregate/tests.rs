@@ -203,6 +203,19 @@ fn an_average_is_rounded_once() {
     assert_eq!(result("avg", PRICE, prices).as_primitive::<Float64Type>().value(0), 0.175);
 }
 
+/// A dictionary may say null in its list of values instead of at the row.
+#[test]
+fn a_null_among_the_values_of_a_dictionary_is_null() {
+    let values: ArrayRef = Arc::new(StringArray::from(vec![None, Some("a")]));
+    let coded = DictionaryArray::<Int32Type>::new(vec![1, 0, 1, 0, 0].into(), values);
+    for (call, count) in [("count", 2), ("count distinct", 1)] {
+        let counted = result(call, FieldType::Text, Arc::new(coded.clone()));
+        assert_eq!(counted.as_primitive::<Int64Type>().value(0), count, "{call}");
+    }
+    let least = result("min", FieldType::Text, Arc::new(coded));
+    assert_eq!(least.as_string::<i32>().value(0), "a");
+}
+
 #[test]
 fn dictionary_text_is_text() {
     let coded: DictionaryArray<Int32Type> = [Some("a"), None, Some("b"), Some("a")].into_iter().collect();
@@ -219,6 +232,17 @@ fn a_column_of_another_type_is_an_error() {
     let mut state = opened(find("sum").unwrap(), Some(FieldType::Int), false);
     let error = state.update(&[A], &[0], &args(column(FieldType::Text, &[Some(1)]))).unwrap_err();
     assert_eq!(error.message(), "an aggregate cannot read a column of type Utf8");
+}
+
+#[test]
+fn a_sum_of_integers_that_becomes_double_stays_exact() {
+    for (call, want) in [("sum", 1.0), ("avg", 0.5)] {
+        let mut state = opened(find(call).unwrap(), Some(FieldType::Int), false);
+        feed(&mut *state, A, &[0], &args(column(FieldType::Int, &[Some((1 << 53) + 1)])));
+        state.widen(FieldType::Double).unwrap();
+        feed(&mut *state, A, &[0], &args(Arc::new(Float64Array::from(vec![-2f64.powi(53)]))));
+        assert_eq!(state.values(&[A]).unwrap().as_primitive::<Float64Type>().value(0), want, "{call}");
+    }
 }
 
 #[test]

@@ -652,6 +652,8 @@ fn escape(control: char) -> Vec<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::{FieldPath, Role};
+    use crate::time::{TimeFormat, TimeReader, Zone};
     use proptest::prelude::*;
 
     #[test]
@@ -727,6 +729,48 @@ mod tests {
         assert_eq!((values, nulls.map(|n| n.null_count())), (vec![0, 7], Some(1)));
         let texts = texts.finish();
         assert_eq!(texts.iter().collect::<Vec<_>>(), [None, Some("ab"), Some("e")]);
+    }
+
+    /// The event time, an integer that may widen, and one that is declared.
+    fn assembled(records: &[[&str; 3]]) -> Decoded {
+        let column =
+            |name: &str, role, ty, declared| Column { path: FieldPath::parse(name).unwrap(), role, ty, declared };
+        let columns = vec![
+            column("t", Role::Time, FieldType::Time, false),
+            column("n", Role::Number, FieldType::Int, false),
+            column("id", Role::Value, FieldType::Int, true),
+        ];
+        let time_reader = TimeReader::new(TimeFormat::Auto, Zone::UTC);
+        let layout = Layout { columns, time: 0, time_reader, keep_raw: false };
+        let mut assembly = Assembly::new(Arc::default(), &layout, 8);
+        for (record, cells) in (0..).zip(records) {
+            assembly.row(Place { record, line: u64::from(record), bytes: 0..0 }, |at, builder, times| {
+                let text = cells[at.index];
+                let unfit = |found| at.unfit(found, text);
+                match builder {
+                    ColumnBuilder::EventTime(values) => values.push(times.number(at, text.as_bytes())?.micros()),
+                    ColumnBuilder::Double(values) => values.push(double(text.as_bytes()).map_err(unfit)?),
+                    ColumnBuilder::Int(values) => values.push(integer(text.as_bytes()).map_err(unfit)?),
+                    _ => panic!("no such column"),
+                }
+                Ok(())
+            });
+        }
+        assembly.finish(records.len() as u64, 0)
+    }
+
+    #[test]
+    fn a_bad_record_changes_neither_types_nor_unit() {
+        let bad = ["1700000000000", "0.5", "x"];
+        let decoded = assembled(&[bad, ["1700000000", "1", "2"], bad]);
+        let [only] = decoded.batches.as_slice() else { panic!("{} batches", decoded.batches.len()) };
+        assert_eq!((only.times.len(), only.bad.len()), (1, 2));
+        let layout = decoded.layout.unwrap();
+        assert_eq!(layout.time_reader.unit, Some(Unit::Seconds));
+        assert_eq!(layout.types(), [FieldType::Time, FieldType::Int, FieldType::Int]);
+        let wider = assembled(&[["1700000000", "1", "2"], ["1700000001", "0.5", "2"]]);
+        assert_eq!(wider.layout.unwrap().types(), [FieldType::Time, FieldType::Double, FieldType::Int]);
+        assert_eq!(wider.batches.len(), 2);
     }
 
     proptest! {

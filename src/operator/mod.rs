@@ -14,6 +14,9 @@ mod results;
 mod session;
 mod windowed;
 
+#[cfg(test)]
+mod tests;
+
 pub use aggregates::Aggregates;
 pub use session::Sessions;
 pub use windowed::Windowed;
