@@ -127,3 +127,35 @@ fn a_row_late_for_a_window_does_not_follow_the_row_before_into_it() {
     assert_eq!((told.counts, told.late), (vec![2, 3], 0));
     assert_eq!(operator.tally().inputs[0].partially_late, 1);
 }
+
+/// The same batch with its keys as doubles.
+fn as_doubles(batch: EventBatch) -> EventBatch {
+    let double = FieldType::Double.arrow();
+    let keys = arrow::compute::cast(batch.rows.column(1), &double).unwrap();
+    let rows = RecordBatch::try_from_iter([("t", Arc::clone(batch.rows.column(0))), ("k", keys)]).unwrap();
+    EventBatch { rows, ..batch }
+}
+
+#[test]
+fn keys_of_another_type_go_on_in_their_groups() {
+    let long = 1 << 53;
+    for (kind, size) in [("tumbling", "100us"), ("sliding", "100us/100us"), ("session", "20us")] {
+        let (mut operator, mut told) = (counting(kind, size), Told::default());
+        operator.on_batch(&batch(&[(510, 7, 0), (510, long, 0), (510, -7, 0)], 0), &mut told).unwrap();
+        operator.retype(&[FieldType::Time, FieldType::Double]).unwrap();
+        operator.on_batch(&as_doubles(batch(&[(520, 7, 0), (520, long, 0), (520, 8, 0)], 0)), &mut told).unwrap();
+        operator.on_watermark(Watermark::END, &mut told).unwrap();
+        told.counts.sort_unstable();
+        assert_eq!(told.counts, [1, 1, 2, 2], "{kind}");
+        assert_eq!(*operator.schema().field(2).data_type(), FieldType::Double.arrow(), "{kind}");
+    }
+}
+
+#[test]
+fn groups_whose_keys_become_one_are_merged() {
+    let (mut operator, mut told) = (counting("tumbling", "100us"), Told::default());
+    operator.on_batch(&batch(&[(510, 1 << 53, 0), (510, (1 << 53) + 1, 0)], 0), &mut told).unwrap();
+    operator.retype(&[FieldType::Time, FieldType::Double]).unwrap();
+    operator.on_watermark(Watermark::END, &mut told).unwrap();
+    assert_eq!(told.counts, [2]);
+}
