@@ -10,6 +10,7 @@ use crate::input::Prepared;
 use crate::operator::{Aggregates, Operator, Range, Sessions, Windowed};
 use crate::plan::Plan;
 use crate::report::Unseen;
+use crate::report::human::quoted;
 use crate::schema::{Column, FieldInfo, FieldPath, FieldType, Layout, Role, Wanted};
 use crate::time::{TimeFormat, TimeReader, Ts};
 use crate::window::Grouping;
@@ -57,14 +58,20 @@ impl Wants {
         let each = self.fields.iter().enumerate();
         each.map(|(i, wanted)| {
             let seen = inputs.iter().filter_map(|input| input.sample.types.get(i).copied().flatten());
-            let inferred = seen.reduce(FieldType::unify).unwrap_or(match wanted.role {
-                Role::Number => FieldType::Int,
-                _ => FieldType::Text,
-            });
+            let inferred = seen.reduce(FieldType::unify).unwrap_or_else(|| self.type_by_use(wanted));
             let ty = if wanted.role == Role::Time { FieldType::Time } else { wanted.declared.unwrap_or(inferred) };
             Column { path: wanted.path.clone(), role: wanted.role, ty, declared: wanted.declared.is_some() }
         })
         .collect()
+    }
+
+    /// The type of a field that no sampled record has: a number if anything calculates with it, else text.
+    fn type_by_use(&self, wanted: &Wanted) -> FieldType {
+        let mut same = self.fields.iter().filter(|other| other.path == wanted.path);
+        match wanted.role != Role::Key && same.any(|other| other.role == Role::Number) {
+            true => FieldType::Int,
+            false => FieldType::Text,
+        }
     }
 
     /// Each input's layout.
@@ -85,7 +92,7 @@ impl Wants {
         }
         let mut unseen = Vec::new();
         for wanted in &self.fields {
-            if inputs.iter().any(|input| has(&input.sample.fields, &wanted.path)) {
+            if inputs.iter().any(|input| has(input, &wanted.path)) {
                 continue;
             }
             let fields: Vec<&FieldInfo> = inputs.iter().flat_map(|input| &input.sample.fields).collect();
@@ -98,24 +105,32 @@ impl Wants {
                 continue;
             }
             let records: usize = inputs.iter().map(|input| input.sample.records).sum();
-            if wanted.role == Role::Time && records > 0 {
+            let goes_on = plan.bad.path.is_some() || plan.bad.max.is_some();
+            if wanted.role == Role::Time && records > 0 && !goes_on {
                 return Err(no_time_in_records(&inputs[0], &wanted.path, similar.as_deref(), &fields));
             }
-            if records > 0 {
-                unseen.push(Unseen { field: wanted.path.name(), similar });
+            let told = Unseen { field: wanted.path.name(), similar };
+            if records > 0 && !unseen.contains(&told) {
+                unseen.push(told);
             }
         }
-        self.check_arguments(plan, columns)?;
+        self.check_arguments(plan, columns, inputs)?;
         Ok(unseen)
     }
 
-    fn check_arguments(&self, plan: &Plan, columns: &[Column]) -> Result<()> {
+    fn check_arguments(&self, plan: &Plan, columns: &[Column], inputs: &[Prepared]) -> Result<()> {
         for (call, argument) in plan.calls.iter().zip(&self.arguments) {
             let Some(column) = argument.map(|at| &columns[at]) else { continue };
             call.kind.check(&column.path.name(), Some(column.ty)).map_err(|what| {
                 let field = typed(&column.path.name());
-                Error::failed(what)
-                    .hint(format!("--schema '{field} double' reads it as a number; texts that mean nothing: --null NA"))
+                let nulls = inputs.iter().any(|input| !input.header.is_empty());
+                let nulls = if nulls { "; texts that mean nothing: --null NA" } else { "" };
+                match column.ty {
+                    FieldType::Text => {
+                        Error::failed(what).hint(format!("--schema '{field} double' reads it as a number{nulls}"))
+                    }
+                    _ => Error::failed(what),
+                }
             })?;
         }
         Ok(())
@@ -156,11 +171,14 @@ pub fn matter(plan: &Plan) -> Option<(Ts, Ts)> {
 }
 
 /// Whether a field, or a part of it, is among those seen.
-fn has(fields: &[FieldInfo], path: &FieldPath) -> bool {
+///
+/// Where names do not nest (a CSV header) a name with dots is found without quotes too.
+fn has(input: &Prepared, path: &FieldPath) -> bool {
     let parts = path.parts();
-    fields.iter().any(|field| {
+    let whole_names = !input.header.is_empty();
+    input.sample.fields.iter().any(|field| {
         let seen = field.path.parts();
-        seen.starts_with(parts) || field.path.name() == path.name()
+        seen.starts_with(parts) || (whole_names && field.path.name() == path.name())
     })
 }
 
@@ -168,7 +186,10 @@ fn similar(path: &FieldPath, fields: &[&FieldInfo]) -> Option<String> {
     let name = path.name();
     let scored = fields.iter().map(|field| {
         let other = field.path.name();
-        (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other)
+        let score = strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
+        // A name with a dot in it is not a path, however alike they look.
+        let odd = field.path.parts().iter().any(|part| part.contains('.'));
+        (score, if odd { format!("'\"{other}\"'") } else { other })
     });
     scored.filter(|(score, _)| *score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, other)| other)
 }
@@ -234,8 +255,8 @@ fn no_such_column(input: &Prepared, wanted: &Wanted, similar: Option<&str>) -> E
     let error = Error::failed(format!("{}: there is no column \"{}\"", input.name, wanted.path));
     let fields: Vec<&FieldInfo> = input.sample.fields.iter().collect();
     match (similar, wanted.role, time_like(&fields).as_slice()) {
-        (Some(similar), Role::Time, _) => error.hint(format!("did you mean \"{similar}\"?")),
-        (Some(similar), ..) if typed(similar) == similar => error.hint(format!("did you mean \"{similar}\"?")),
+        (Some(similar), Role::Time, _) => error.hint(format!("did you mean {}?", quoted(similar))),
+        (Some(similar), ..) if typed(similar) == similar => error.hint(format!("did you mean {}?", quoted(similar))),
         (Some(similar), ..) => {
             error.hint(format!("did you mean {0}? such a name stands in double quotes: '{0}'", typed(similar)))
         }
@@ -249,7 +270,7 @@ fn no_time_in_records(input: &Prepared, path: &FieldPath, similar: Option<&str>,
     let first = crate::report::human::counted(input.sample.records as u64, "record");
     let error = Error::failed(format!("{}: no field \"{path}\" in the first {first}", input.name));
     match (similar, time_like(fields).as_slice()) {
-        (Some(similar), _) => error.hint(format!("did you mean \"{similar}\"?")),
+        (Some(similar), _) => error.hint(format!("did you mean {}?", quoted(similar))),
         (None, []) => error.hint(format!("the fields are {}", names(fields))),
         (None, times) => error.hint(format!("these look like times: {}", times.join(", "))),
     }

@@ -25,7 +25,7 @@ pub struct Greatest {
 impl Greatest {
     /// Ignores the `outliers` greatest times; equal times count separately.
     pub fn new(outliers: usize) -> Self {
-        Self { top: Vec::with_capacity(outliers.min(1 << 10) + 1), keep: outliers + 1 }
+        Self { top: Vec::with_capacity(outliers.min(1 << 10) + 1), keep: outliers.saturating_add(1) }
     }
 
     /// The time itself; `Ts::MIN` before there is one.
@@ -115,6 +115,8 @@ pub struct Clock {
     idle_names: Vec<Box<[u8]>>,
     lateness: Lateness,
     jump: Option<Jump>,
+    /// Who held the watermark back when an input ended.
+    held_last: Option<usize>,
 }
 
 impl Clock {
@@ -131,6 +133,7 @@ impl Clock {
             idle_names: Vec::new(),
             lateness: Lateness::default(),
             jump: None,
+            held_last: None,
         };
         if plan.by.is_none() {
             (0..inputs).for_each(|_| {
@@ -373,6 +376,7 @@ impl Clock {
         if self.plan.by.is_some() {
             return;
         }
+        self.held_last = self.furthest_behind().or(self.held_last);
         let entry = (self.partitions[index].greatest.get(), index as u32);
         self.partitions[index].state = State::Finished;
         self.order.retain(|&other| other != entry);
@@ -382,8 +386,12 @@ impl Clock {
         self.advance();
     }
 
-    /// The partition that holds the watermark back, if there is more than one active.
+    /// The partition that holds the watermark back; once all but one have ended, the last that did.
     pub fn held_by(&self) -> Option<usize> {
+        self.furthest_behind().or(self.held_last)
+    }
+
+    fn furthest_behind(&self) -> Option<usize> {
         (self.order.len() > 1).then(|| self.order[0].1 as usize)
     }
 
@@ -465,6 +473,15 @@ mod tests {
             let jump = clock.jump().unwrap();
             assert_eq!((jump.record, jump.by, jump.late), (1, Span::from_micros(100), 2));
         }
+    }
+
+    /// The second event is late by its own partition's mark while the job still waits for the other.
+    #[test]
+    fn a_first_event_is_no_jump_however_many_are_behind_it() {
+        let mut clock = clock(2, ClockPlan::default());
+        mark(&mut clock, Sources::Each(&[0, 0, 0]), &[1_000, 5, 6]);
+        let jump = clock.jump().unwrap();
+        assert_eq!((jump.record, jump.by, jump.late), (0, Span::ZERO, 2));
     }
 
     #[test]

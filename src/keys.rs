@@ -4,7 +4,8 @@
 //! value with -0 equal to 0 and NaN above all. So a table of groups never looks at a column again, and sorting groups
 //! is comparing bytes. Must not know windows, aggregates or files.
 
-use crate::schema::FieldType;
+use crate::schema::{FieldType, number_text};
+use crate::time::{Ts, Zone, format_rfc3339};
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, StringBuilder,
     TimestampMicrosecondArray,
@@ -312,13 +313,13 @@ pub fn retype(keys: &[&[u8]], from: &[FieldType], to: &[FieldType]) -> Keys {
 }
 
 /// A column as another type: only the widenings of [`Column::misfit`](crate::schema::Column::misfit) happen.
-/// Numbers become the text JSON would show.
+/// Numbers become [their text](number_text).
 fn to_type(column: &ArrayRef, ty: FieldType) -> ArrayRef {
     match (column.data_type(), ty) {
         (DataType::Float64, FieldType::Text) => {
             let column = column.as_primitive::<Float64Type>();
             let mut text = StringBuilder::new();
-            column.iter().for_each(|v| text.append_option(v.map(|v| zmij::Buffer::new().format(v).to_owned())));
+            column.iter().for_each(|v| text.append_option(v.map(number_text)));
             Arc::new(text.finish())
         }
         (from, _) if *from == ty.arrow() => Arc::clone(column),
@@ -329,11 +330,26 @@ fn to_type(column: &ArrayRef, ty: FieldType) -> ArrayRef {
 /// A key as people read it: `page-7`, `DE, 12`.
 pub fn show(key: &[u8], types: &[FieldType]) -> String {
     let columns = decode(&[key], types);
-    let parts = columns.iter().map(|c| match c.is_null(0) {
-        true => "null".to_owned(),
-        false => arrow::util::display::array_value_to_string(c, 0).unwrap_or_default(),
+    let parts = columns.iter().zip(types).map(|(column, ty)| match (column.is_null(0), ty) {
+        (true, _) => "null".to_owned(),
+        (_, FieldType::Time) => instant(column.as_primitive::<TimestampMicrosecondType>().value(0)),
+        _ => arrow::util::display::array_value_to_string(column, 0).unwrap_or_default(),
     });
-    parts.collect::<Vec<_>>().join(", ")
+    shortened(&parts.collect::<Vec<_>>().join(", "))
+}
+
+fn instant(micros: i64) -> String {
+    let mut text = Vec::new();
+    format_rfc3339(Ts::from_micros(micros), &Zone::UTC, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// A text of at most 60 characters, for people.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -424,6 +440,19 @@ mod tests {
         let want = Keys::encode(&[Arc::new(StringArray::from(vec![Some("-7"), None])) as ArrayRef], 2);
         assert_eq!((text.key(0), text.key(1)), (want.key(0), want.key(1)));
         assert_eq!(show(keys.key(0), &[FieldType::Int]), "-7");
+        let epoch: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![0]).with_timezone("UTC"));
+        let keys = Keys::encode(&[epoch], 1);
+        assert_eq!(show(keys.key(0), &[FieldType::Time]), "1970-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn a_whole_number_keeps_its_text_by_way_of_a_double() {
+        let ints: ArrayRef = Arc::new(Int64Array::from(vec![1, -20]));
+        let keys = Keys::encode(&[ints], 2);
+        let doubles = retype(&[keys.key(0), keys.key(1)], &[FieldType::Int], &[FieldType::Double]);
+        let text = retype(&[doubles.key(0), doubles.key(1)], &[FieldType::Double], &[FieldType::Text]);
+        let want = Keys::encode(&[Arc::new(StringArray::from(vec!["1", "-20"])) as ArrayRef], 2);
+        assert_eq!((text.key(0), text.key(1)), (want.key(0), want.key(1)));
     }
 
     #[test]

@@ -30,7 +30,8 @@ fn carry_out(env: &Environment, reporter: &mut Reporter) -> Result<()> {
         Command::Print(text) => output::print(&text),
         Command::Window(plan) => {
             *reporter = Reporter::new(&plan.report, env.stderr_is_terminal);
-            run::run(*plan, reporter, &signals::watch()?)
+            signals::watch()?;
+            run::run(*plan, reporter)
         }
     }
 }

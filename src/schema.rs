@@ -153,6 +153,16 @@ impl FieldType {
     }
 }
 
+/// The text of a double where its column becomes text: a whole number as an integer, which it most likely was before
+/// the column met a fraction; else the shortest text that reads back as the same double.
+pub fn number_text(value: f64) -> String {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value.fract() == 0.0 && value.abs() < EXACT {
+        true => format!("{value:.0}"),
+        false => zmij::Buffer::new().format(value).to_owned(),
+    }
+}
+
 /// What a job does with a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {

@@ -12,15 +12,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schema", &["time", "error"]),
     ("account", &["time"]),
     ("event", &["time"]),
-    ("keys", &["schema"]),
+    ("keys", &["schema", "time"]),
     ("clock", &["account", "event", "keys", "plan", "time"]),
     ("window", &["error", "time"]),
     ("aggregate", &["error", "schema"]),
     ("expr", &["aggregate", "error", "schema"]),
     ("format", &["error", "event", "schema", "time"]),
     ("operator", &["account", "aggregate", "error", "event", "keys", "schema", "time", "window"]),
-    ("input", &["clock", "error", "event", "format", "panics", "plan", "schema", "time"]),
-    ("output", &["error", "format", "time"]),
+    ("input", &["clock", "error", "event", "format", "panics", "plan", "schema", "signals", "time"]),
+    ("output", &["error", "format", "signals", "time"]),
     ("report", &["account", "error", "plan", "time", "window"]),
     ("plan", &["expr", "format", "schema", "time", "window"]),
     ("bind", &["aggregate", "error", "expr", "input", "operator", "plan", "report", "schema", "time", "window"]),
@@ -29,11 +29,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "run",
         &[
             "account", "bind", "clock", "error", "event", "format", "input", "keys", "operator", "output", "plan",
-            "report", "schema", "time",
+            "report", "schema", "signals", "time",
         ],
     ),
     ("panics", &["error"]),
-    ("signals", &["error", "input"]),
+    ("signals", &["error"]),
 ];
 
 /// Words that belong to one room.

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use windrow::cli::{self, Environment};
-use windrow::input::Traffic;
 use windrow::plan::{Plan, ReportPlan};
 use windrow::report::Reporter;
 use windrow::time::Ts;
@@ -35,7 +34,7 @@ pub fn run(args: &[String], chunk: Option<usize>) -> windrow::error::Result<()> 
     let mut plan = plan(args)?;
     plan.input.chunk = chunk;
     let quiet = ReportPlan { quiet: true, ..ReportPlan::default() };
-    windrow::run::run(plan, &Reporter::new(&quiet, false), &Traffic::default())
+    windrow::run::run(plan, &Reporter::new(&quiet, false))
 }
 
 /// An instant as output has it: with none, 3 or 6 fraction digits.

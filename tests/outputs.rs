@@ -343,6 +343,13 @@ fn late_details() {
     );
 }
 
+#[test]
+fn a_late_session_event_was_in_no_window() {
+    let folder = Folder::with(&[("in.jsonl", &minutes(&[(10, "a"), (20, "a"), (2, "b")]))]);
+    folder.sh("windrow window in.jsonl -t ts --session 1m -d 1m --late late.jsonl --late-details -q").ok();
+    assert!(folder.text("late.jsonl").ends_with("\"_window_end\":null}\n"), "{}", folder.text("late.jsonl"));
+}
+
 /// Of a columnar input `_line` is the row, bad rows and row groups before it counted in.
 #[test]
 fn late_details_of_parquet_name_the_row() {

@@ -7,7 +7,7 @@
 use super::Slot;
 use super::column::{Texts, each, typed};
 use crate::error::Result;
-use crate::schema::FieldType;
+use crate::schema::{FieldType, number_text};
 use arrow::array::{
     Array, ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray,
 };
@@ -121,7 +121,7 @@ impl Value for i64 {
 
     fn text(&self, ty: FieldType) -> Box<str> {
         match ty {
-            FieldType::Double => zmij::Buffer::new().format(double_of_word(*self)).into(),
+            FieldType::Double => number_text(double_of_word(*self)).into(),
             FieldType::Bool => if *self == 0 { "false" } else { "true" }.into(),
             _ => itoa::Buffer::new().format(*self).into(),
         }

@@ -203,10 +203,16 @@ fn side_file(flag: &str, path: &Option<PathBuf>) -> Result<Option<PathBuf>> {
     }
 }
 
+/// More threads than any machine has use for.
+const MOST_THREADS: usize = 1_024;
+
 fn threads(value: Option<&str>, env: &Environment) -> Result<usize> {
     match text::optional("threads", value, text::number)? {
         Some(0) => Err(Error::usage("--threads: expected a number from 1, found \"0\"")),
-        threads => Ok(threads.unwrap_or(env.cores).max(1)),
+        Some(threads) if threads > MOST_THREADS => {
+            Err(Error::usage(format!("--threads: expected at most {MOST_THREADS}, found {threads}")))
+        }
+        threads => Ok(threads.unwrap_or(env.cores.min(MOST_THREADS)).max(1)),
     }
 }
 
@@ -302,17 +308,14 @@ fn output(args: &WindowArgs, zone: Zone, env: &Environment) -> Result<OutputPlan
     if to_terminal && matches!(format.read, Read::Columns) {
         return Err(Error::usage(format!("{} is not text, and would garble the terminal: add -o FILE", format.name)));
     }
-    if let Some(path) = path.as_deref().filter(|path| matches!(format.read, Read::Columns) && is_compressed(path)) {
+    if let Some(path) =
+        path.as_deref().filter(|path| matches!(format.read, Read::Columns) && format::is_compressed(path))
+    {
         return Err(Error::usage(format!("{}: {} is compressed inside", path.display(), format.name))
             .hint("leave the last extension out"));
     }
     let limit = text::optional("limit", args.results.limit.as_deref(), text::number)?;
     Ok(OutputPlan { path, format, limit, zone, width: to_terminal.then_some(env.width).flatten() })
-}
-
-/// Whether a name asks for its bytes to be compressed.
-fn is_compressed(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz") || e.eq_ignore_ascii_case("zst"))
 }
 
 /// What people read on a terminal, and programs in a pipe or file.

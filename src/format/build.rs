@@ -518,6 +518,49 @@ pub enum NumberKind {
 #[inline]
 pub fn number_prefix(text: &[u8]) -> Option<(usize, NumberKind)> {
     let start = usize::from(text.first() == Some(&b'-'));
+    match text.get(start..start + 8).and_then(<[u8]>::first_chunk).and_then(short_number) {
+        Some((end, NumberKind::Integer)) if start == 1 && text[1] == b'0' => Some((start + end, NumberKind::Fraction)),
+        Some((end, kind)) => Some((start + end, kind)),
+        None => any_number(text),
+    }
+}
+
+/// The same for a number without sign and exponent that ends within these bytes. All of them are looked at at once,
+/// as numbers of one column differ in length, which a loop over them cannot foresee.
+#[inline]
+fn short_number(text: &[u8; 8]) -> Option<(usize, NumberKind)> {
+    let word = u64::from_le_bytes(*text);
+    let others = not_digits(word ^ ZEROS);
+    let behind = others & others.wrapping_sub(1);
+    let (whole, fraction) = (first_byte(others), first_byte(behind));
+    let stop = |at: usize| (word >> (8 * at)) as u8;
+    let no_exponent = |at: usize| stop(at) | 0x20 != b'e';
+    if whole == 0 || whole == 8 || (whole > 1 && stop(0) == b'0') {
+        return None;
+    }
+    if stop(whole) != b'.' {
+        return no_exponent(whole).then_some((whole, NumberKind::Integer));
+    }
+    (fraction < 8 && fraction > whole + 1 && no_exponent(fraction)).then_some((fraction, NumberKind::Fraction))
+}
+
+/// Eight digits, and how one tells bytes that are none once those are taken off: the top bit of each such byte.
+const ZEROS: u64 = ONES * 0x30;
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+#[inline]
+fn not_digits(values: u64) -> u64 {
+    ((values & (ONES * 0x7F)).wrapping_add(ONES * 0x76) | values) & (ONES * 0x80)
+}
+
+/// The index of the first byte that has a bit set, 8 if none has.
+#[inline]
+fn first_byte(bits: u64) -> usize {
+    bits.trailing_zeros() as usize / 8
+}
+
+fn any_number(text: &[u8]) -> Option<(usize, NumberKind)> {
+    let start = usize::from(text.first() == Some(&b'-'));
     let whole = start + digits(&text[start..]);
     if whole == start || (text[start] == b'0' && whole > start + 1) {
         return None;
@@ -583,7 +626,61 @@ pub fn double(text: &[u8]) -> Result<f64, Found> {
 /// The same for text that is known to be a number.
 #[inline]
 pub fn double_of_number(text: &[u8]) -> Result<f64, Found> {
-    fast_float2::parse::<f64, _>(text).ok().filter(|value| value.is_finite()).ok_or(Found::Other)
+    match short_double(text) {
+        Some(value) => Ok(value),
+        None => fast_float2::parse::<f64, _>(text).ok().filter(|value| value.is_finite()).ok_or(Found::Other),
+    }
+}
+
+/// The nearest double of a number of at most eight bytes without exponent: both the digits and the power of ten are
+/// exact as doubles, so one division rounds once.
+#[inline]
+fn short_double(text: &[u8]) -> Option<f64> {
+    const POWERS: [f64; 8] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7];
+    let (negative, text) = match text.split_first()? {
+        (b'-', digits) => (true, digits),
+        _ => (false, text),
+    };
+    let mut values = last_of_eight(text)?;
+    let point = values ^ (ONES * u64::from(b'.' ^ b'0'));
+    let point = first_byte(point.wrapping_sub(ONES) & !point & (ONES * 0x80));
+    let mut places = 0;
+    if point < 7 {
+        let before = (1 << (8 * point)) - 1;
+        values = (values & before) << 8 | values & !(before << 8 | 0xFF);
+        places = 7 - point;
+    }
+    if not_digits(values) != 0 {
+        return None;
+    }
+    let value = f64::from(eight_digits(values)) / POWERS[places];
+    Some(if negative { -value } else { value })
+}
+
+/// At most eight bytes as the last ones of a word, with the zeros' code taken off them; the others are 0.
+#[inline]
+fn last_of_eight(text: &[u8]) -> Option<u64> {
+    let missing = 8 * 8_usize.checked_sub(text.len())?;
+    let word = match (text.first_chunk(), text.last_chunk()) {
+        (Some(&head), Some(&tail)) => {
+            u64::from(u32::from_le_bytes(head)) << missing | u64::from(u32::from_le_bytes(tail)) << 32
+        }
+        _ => {
+            let &[first, .., last] = text else { return text.first().map(|&one| u64::from(one ^ b'0') << 56) };
+            u64::from(first) << missing | u64::from(text[1]) << (missing + 8) | u64::from(last) << 56
+        }
+    };
+    Some(word ^ ZEROS << missing)
+}
+
+/// The number that eight digits write, of which the first is the lowest byte.
+#[inline]
+fn eight_digits(values: u64) -> u32 {
+    const PAIRS: u64 = 0x0000_00FF_0000_00FF;
+    let pairs = values.wrapping_mul(10).wrapping_add(values >> 8);
+    let high = (pairs & PAIRS).wrapping_mul(100 | 1_000_000 << 32);
+    let low = (pairs >> 16 & PAIRS).wrapping_mul(1 | 10_000 << 32);
+    (high.wrapping_add(low) >> 32) as u32
 }
 
 /// Reads any number's text as an exact decimal: the whole number of its `scale`th digit behind the point. Digits

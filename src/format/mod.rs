@@ -174,6 +174,11 @@ pub fn find(name: &str) -> Option<&'static FormatKind> {
     FORMATS.iter().copied().find(|kind| kind.name.eq_ignore_ascii_case(name))
 }
 
+/// Whether a file name tells that its bytes are compressed.
+pub fn is_compressed(path: &std::path::Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gz") || e.eq_ignore_ascii_case("zst"))
+}
+
 /// The format that a file name's extension tells (behind a compression's extension).
 pub fn by_extension(path: &std::path::Path) -> Option<&'static FormatKind> {
     let extension = path.extension()?.to_str()?.to_ascii_lowercase();

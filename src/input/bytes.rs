@@ -3,9 +3,10 @@
 //! Must not know watermarks or operators. Files are read with plain reads into fresh buffers, not mapped: memory
 //! stays flat, and a file that is cut short while it is read is an end, not a crash.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::format::TextDecoder;
 use crate::plan::InputPath;
+use crate::signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::fs::{File, OpenOptions};
@@ -14,14 +15,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// A longer record is an error rather than a reason to fill the memory.
 const MAX_RECORD: usize = 256 << 20;
-
-/// How often somebody who waits for a pipe looks whether the run was asked to stop.
-pub(super) const TICK: Duration = Duration::from_millis(100);
 
 /// How many bytes tell a compression, and are kept back until it is known.
 const MAGIC: usize = 4;
@@ -64,19 +62,11 @@ fn open_fifo(path: &Path) -> io::Result<File> {
 }
 
 /// Waits until a pipe or device has something to read or has ended; an error when a signal asks to stop meanwhile.
-pub(super) fn wait_for_writer(opened: &Opened, stop: &AtomicUsize) -> Result<()> {
-    while !opened.regular && !is_readable(&opened.file, TICK) {
-        check_stop(stop)?;
+pub(super) fn wait_for_writer(opened: &Opened) -> Result<()> {
+    while !opened.regular && !is_readable(&opened.file, signals::TICK) {
+        signals::check()?;
     }
     Ok(())
-}
-
-/// The error of a run that was asked to stop.
-pub(super) fn check_stop(stop: &AtomicUsize) -> Result<()> {
-    match stop.load(Ordering::Relaxed) {
-        0 => Ok(()),
-        signal => Err(Error::new(ErrorKind::Interrupted(signal as i32), "interrupted")),
-    }
 }
 
 /// Whether a read would not wait, looked at for up to `patience`.
@@ -265,6 +255,10 @@ impl Chunker {
             // The beginning of an input may have been read further than a chunk is to be.
             let last = self.ended && buf.len() <= target;
             let whole = self.decoder.frame(&buf[..buf.len().min(target)], last);
+            if buf.len().min(target) > MAX_RECORD && self.decoder.frame(&buf[..MAX_RECORD], false) == 0 {
+                return Err(Error::failed(format!("a record is longer than {} MB", MAX_RECORD >> 20))
+                    .hint("is this the right format? -i names it"));
+            }
             if whole > 0 {
                 self.carry = buf[whole..].to_vec();
                 buf.truncate(whole);
@@ -274,12 +268,8 @@ impl Chunker {
             if last {
                 return Ok(None);
             }
-            if buf.len().min(target) > MAX_RECORD {
-                return Err(Error::failed(format!("a record is longer than {} MB", MAX_RECORD >> 20))
-                    .hint("is this the right format? -i names it"));
-            }
             if buf.len() >= target {
-                target *= 2;
+                target = (target * 2).min(MAX_RECORD + 1);
             }
         }
     }

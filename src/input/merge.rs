@@ -22,6 +22,7 @@ use arrow::datatypes::{DataType, Field, Schema, TimestampMicrosecondType};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
+use std::sync::OnceLock;
 
 /// Short runs are gathered up to this many rows.
 const BLOCK: usize = 8_192;
@@ -37,8 +38,15 @@ pub enum Item {
     Bad(BadItem),
     /// Records that were not read because they cannot matter (their times lie outside of the range asked for): input and number.
     Skipped(usize, u64),
-    /// The columns of the rows to come have these types.
-    Types(Vec<FieldType>),
+    /// The columns of the rows to come have other types.
+    Types {
+        /// The types of all columns.
+        types: Vec<FieldType>,
+        /// The input whose record made it so.
+        input: usize,
+        /// That record's number in it, from 1.
+        record: u64,
+    },
     /// An input has ended.
     Finished(usize),
 }
@@ -68,6 +76,8 @@ struct Source {
     rows: Rows,
     first_record: u64,
     first_line: u64,
+    /// The lines of its rows within the piece, once somebody asked.
+    lines: OnceLock<Vec<u32>>,
 }
 
 /// A bad record, whole.
@@ -94,14 +104,47 @@ pub enum RawRecord {
 }
 
 /// Where a row came from.
-#[derive(Clone, Debug)]
-pub struct Origin {
+pub struct Origin<'a> {
     /// Its input's index.
     pub input: usize,
+    source: &'a Source,
+    row: usize,
+}
+
+impl Origin<'_> {
+    /// The record as it stood.
+    pub fn raw(&self) -> RawRecord {
+        match &self.source.rows.raw {
+            Raw::Text(chunk, spans) => {
+                let (start, end) = spans[self.row];
+                RawRecord::Text(chunk[start as usize..end as usize].to_vec())
+            }
+            Raw::Rows(rows) => RawRecord::Row(rows.slice(self.row, 1)),
+            Raw::None => RawRecord::None,
+        }
+    }
+
     /// Its line in the input (from 1; of a columnar format: its row).
-    pub line: u64,
-    /// As it stood.
-    pub raw: RawRecord,
+    pub fn line(&self) -> u64 {
+        match &self.source.rows.raw {
+            Raw::Text(chunk, spans) => {
+                let lines = self.source.lines.get_or_init(|| lines_of(chunk, spans));
+                self.source.first_line + u64::from(lines[self.row]) + 1
+            }
+            _ => self.source.first_record + u64::from(record_of(&self.source.rows, self.row)) + 1,
+        }
+    }
+}
+
+/// How many lines of a chunk stand before each row.
+fn lines_of(chunk: &[u8], spans: &[(u32, u32)]) -> Vec<u32> {
+    let (mut line, mut at) = (0, 0);
+    let each = spans.iter().map(|&(start, _)| {
+        line += memchr::memchr_iter(b'\n', &chunk[at..start as usize]).count() as u32;
+        at = start as usize;
+        line
+    });
+    each.collect()
 }
 
 /// A lane's batch at hand and how far it was taken.
@@ -310,7 +353,8 @@ impl Merge {
         let wider: Vec<FieldType> = self.types.iter().zip(&found).map(|(a, b)| a.unify(*b)).collect();
         if wider != self.types {
             self.types = wider.clone();
-            self.next.push_back(Item::Types(wider));
+            let record = head.source.first_record + u64::from(head.record()) + 1;
+            self.next.push_back(Item::Types { types: wider, input: lane, record });
             (0..self.lanes.len()).for_each(|i| self.widen_lane(i));
         }
         if found != self.types { self.decode_again(lane) } else { Ok(()) }
@@ -425,7 +469,7 @@ fn plain(column: &ArrayRef) -> ArrayRef {
 
 impl LaneState {
     fn set_head(&mut self, rows: Rows) {
-        let source = Source { rows, first_record: self.records, first_line: self.lines };
+        let source = Source { rows, first_record: self.records, first_line: self.lines, lines: OnceLock::new() };
         self.head = Some(Head { source: Arc::new(source), row: 0, bad: 0 });
     }
 
@@ -505,22 +549,6 @@ impl Source {
         };
         BadItem { input, line: self.first_line + bad.line + 1, message: bad.message.clone(), raw }
     }
-
-    fn origin(&self, input: usize, row: usize) -> Origin {
-        match &self.rows.raw {
-            Raw::Text(chunk, spans) => {
-                let (start, end) = spans[row];
-                let before = memchr::memchr_iter(b'\n', &chunk[..start as usize]).count() as u64;
-                let raw = RawRecord::Text(chunk[start as usize..end as usize].to_vec());
-                Origin { input, line: self.first_line + before + 1, raw }
-            }
-            Raw::Rows(rows) => {
-                let line = self.first_record + u64::from(record_of(&self.rows, row)) + 1;
-                Origin { input, line, raw: RawRecord::Row(rows.slice(row, 1)) }
-            }
-            Raw::None => Origin { input, line: 0, raw: RawRecord::None },
-        }
-    }
 }
 
 impl Merged {
@@ -536,11 +564,11 @@ impl Merged {
     }
 
     /// Where a row came from.
-    pub fn origin(&self, row: usize) -> Option<Origin> {
+    pub fn origin(&self, row: usize) -> Option<Origin<'_>> {
         let mut before = 0;
         for run in &self.runs {
             if row < before + run.len {
-                return Some(run.source.origin(run.input, run.start + row - before));
+                return Some(Origin { input: run.input, source: &run.source, row: run.start + row - before });
             }
             before += run.len;
         }

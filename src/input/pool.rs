@@ -8,16 +8,17 @@
 //! Decoding is speculative: a chunk is decoded with the layout known when it was read. If an earlier chunk turns out
 //! to change the layout, the merging thread decodes the later one again (see [`Pool::take`]).
 
-use super::bytes::{Chunker, check_stop};
+use super::bytes::{self, Chunker};
 use super::columns::{ColumnChunk, ColumnReader};
 use crate::error::{Error, Result};
 use crate::format::{Decoded, TextDecoder};
 use crate::plan::InputPath;
 use crate::schema::Layout;
+use crate::signals;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// Regular files open at a time; further ones are closed and opened again where they were left.
@@ -79,8 +80,6 @@ pub(super) struct Piece {
 pub struct Traffic {
     /// Bytes read so far, before decompression.
     pub read: Arc<AtomicU64>,
-    /// The number of the signal that asked the run to stop; 0 while none has.
-    pub stop: Arc<AtomicUsize>,
 }
 
 struct LaneState {
@@ -127,12 +126,11 @@ struct Shared {
 pub struct Pool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
-    stop: Arc<AtomicUsize>,
 }
 
 impl Pool {
     /// Lanes served by `threads` threads, the caller's among them.
-    pub(super) fn new(lanes: Vec<Lane>, threads: usize, chunk_size: usize, traffic: &Traffic) -> Self {
+    pub(super) fn new(lanes: Vec<Lane>, threads: usize, chunk_size: usize) -> Result<Self> {
         let streams: Vec<usize> = (0..lanes.len()).filter(|&i| lanes[i].stream).collect();
         let depth = if lanes.len() <= 4 { threads + 2 } else { 2 };
         let state = State {
@@ -150,14 +148,16 @@ impl Pool {
         let mut handles = Vec::new();
         for _ in 1..threads {
             let shared = Arc::clone(&shared);
-            handles.push(std::thread::spawn(move || shared.serve()));
+            // Where no more threads can be had, those there are do the work.
+            handles.extend(Builder::new().spawn(move || shared.serve()));
         }
         for lane in streams {
             let shared = Arc::clone(&shared);
             // Never joined: it may wait in a read for ever.
-            std::thread::spawn(move || shared.serve_stream(lane));
+            let reader = Builder::new().spawn(move || shared.serve_stream(lane));
+            reader.map_err(|e| Error::io("cannot start a thread to read a pipe", &e))?;
         }
-        Self { shared, threads: handles, stop: Arc::clone(&traffic.stop) }
+        Ok(Self { shared, threads: handles })
     }
 
     /// The next piece of a lane in its order, or none at its end. `layout` is the lane's layout as of now; a piece
@@ -165,7 +165,8 @@ impl Pool {
     pub(super) fn take(&mut self, lane: usize, layout: &Arc<Layout>) -> Result<Option<Piece>> {
         let found = self.wait_for(lane)?;
         let Some(result) = found else { return Ok(None) };
-        let (chunk, used, decoded) = result?;
+        let named = |error: Error| error.at(bytes::name(&self.shared.lock().lanes[lane].path));
+        let (chunk, used, decoded) = result.map_err(named)?;
         if Arc::ptr_eq(&used, layout) {
             return Ok(Some(Piece { chunk, decoded }));
         }
@@ -189,7 +190,7 @@ impl Pool {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.lock();
         loop {
-            check_stop(&self.stop)?;
+            signals::check()?;
             if shared.failed.load(Ordering::Relaxed) {
                 return Err(
                     Error::failed("a thread ended unexpectedly").hint("this is a bug in windrow: please report it")

@@ -2,7 +2,7 @@
 //!
 //! Must not know what the fields are for. Nothing that was read here is lost: the bytes go to the lanes.
 
-use super::bytes::{self, Bytes, Chunker, Counters, Opened, TICK};
+use super::bytes::{self, Bytes, Chunker, Counters, Opened};
 use super::columns::{ColumnReader, Columns};
 use super::merge::Merge;
 use super::pool::{Decoding, Lane, MAX_OPEN, Pool, Reader, Traffic};
@@ -10,11 +10,12 @@ use crate::error::{Error, Result};
 use crate::format::{self, FORMATS, FormatKind, Read, TextDecoder};
 use crate::plan::{InputPath, InputPlan, Plan};
 use crate::schema::{Layout, SAMPLE_RECORDS, Sample, Wanted};
+use crate::signals;
 use crate::time::{TimeReader, Ts};
 use arrow::datatypes::SchemaRef;
 use std::io::Read as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a live input is waited for before types are inferred from what is there (SPEC section 6).
@@ -61,7 +62,7 @@ pub fn prepare(plan: &InputPlan, wanted: &[Wanted], traffic: &Traffic) -> Result
     let many = plan.paths.len() > MAX_OPEN;
     let mut all = Vec::with_capacity(plan.paths.len());
     for path in &plan.paths {
-        let mut prepared = prepare_one(plan, path, wanted, traffic).map_err(|e| e.at(bytes::name(path)))?;
+        let mut prepared = Opening::of(plan, path, wanted, traffic).prepare().map_err(|e| e.at(bytes::name(path)))?;
         if let (true, Source::Text { chunker, stream: false, .. }) = (many, &mut prepared.source) {
             chunker.close();
         }
@@ -70,14 +71,154 @@ pub fn prepare(plan: &InputPlan, wanted: &[Wanted], traffic: &Traffic) -> Result
     Ok(all)
 }
 
-fn prepare_one(plan: &InputPlan, path: &InputPath, wanted: &[Wanted], traffic: &Traffic) -> Result<Prepared> {
-    let opened = bytes::open(path).map_err(|e| strip_name(e, path))?;
-    bytes::wait_for_writer(&opened, &traffic.stop)?;
-    let said = plan.format.or_else(|| by_name(path));
-    let time = TimeReader::new(plan.time_format.clone(), plan.zone.clone());
-    match said.map(|kind| (kind, kind.read)) {
-        Some((kind, Read::Columns)) => prepare_columns(kind, opened, path, wanted, &time, traffic),
-        _ => prepare_bytes(plan, said, opened, path, wanted, &time, traffic),
+/// One input on its way to be prepared, and what is wanted of it.
+struct Opening<'a> {
+    plan: &'a InputPlan,
+    path: &'a InputPath,
+    wanted: &'a [Wanted],
+    time: TimeReader,
+    counters: Counters,
+}
+
+impl<'a> Opening<'a> {
+    fn of(plan: &'a InputPlan, path: &'a InputPath, wanted: &'a [Wanted], traffic: &Traffic) -> Self {
+        let time = TimeReader::new(plan.time_format.clone(), plan.zone.clone());
+        let counters = Counters { all: Arc::clone(&traffic.read), ..Counters::default() };
+        Self { plan, path, wanted, time, counters }
+    }
+
+    fn prepare(self) -> Result<Prepared> {
+        let opened = bytes::open(self.path).map_err(|e| strip_name(e, self.path))?;
+        bytes::wait_for_writer(&opened)?;
+        if opened.regular && opened.size == 0 && self.path.path().is_some_and(format::is_compressed) {
+            return Err(bytes::read_error(&std::io::ErrorKind::UnexpectedEof.into()));
+        }
+        let said = self.plan.format.or_else(|| by_name(self.path));
+        match said.map(|kind| (kind, kind.read)) {
+            Some((kind, Read::Columns)) if !self.path.path().is_some_and(format::is_compressed) => {
+                self.columns(kind, opened)
+            }
+            _ => self.bytes(said, opened),
+        }
+    }
+
+    fn bytes(self, said: Option<&'static FormatKind>, opened: Opened) -> Result<Prepared> {
+        let (stream, size) = (!opened.regular, opened.size);
+        let mut head = Head::read(opened, self.counters.clone())?;
+        let kind = said.map_or_else(|| sniff(&head.read), Ok)?;
+        let open = match kind.read {
+            Read::Text(open) => open,
+            Read::Columns => return self.piped_columns(kind, head),
+            Read::No => return Err(Error::usage(format!("{} is an output format only", kind.name))),
+        };
+        loop {
+            match open(&head.read, head.ended, &self.plan.text) {
+                Ok(decoder) => {
+                    let records = &head.read[decoder.preamble().min(head.read.len())..];
+                    let sample = decoder.sample(records, head.ended, self.wanted, &self.time);
+                    if sample.records >= SAMPLE_RECORDS || !head.can_grow() {
+                        return Ok(self.text(kind, decoder.into(), sample, head, stream, size));
+                    }
+                }
+                // A header may be longer than what was read.
+                Err(error) if head.is_whole() => return Err(error),
+                Err(_) => {}
+            }
+            head.grow()?;
+        }
+    }
+
+    fn text(
+        self,
+        format: &'static FormatKind,
+        decoder: Arc<dyn TextDecoder>,
+        sample: Sample,
+        head: Head,
+        stream: bool,
+        size: u64,
+    ) -> Prepared {
+        let header = decoder.header().to_vec();
+        let chunker = Chunker::new(head.bytes, Arc::clone(&decoder), head.read, head.ended, self.counters.clone());
+        let source = Source::Text { chunker, decoder, stream };
+        self.prepared(format, sample, header, None, size, source)
+    }
+
+    fn columns(self, kind: &'static FormatKind, opened: Opened) -> Result<Prepared> {
+        let size = opened.size;
+        let columns = Columns::open(opened, self.counters.clone())?;
+        let sample = columns.input.sample(columns.file(), self.wanted, &self.time)?;
+        let schema = Some(columns.input.full_schema());
+        Ok(self.prepared(kind, sample, Vec::new(), schema, size, Source::Columns(Arc::new(columns))))
+    }
+
+    /// Columns whose format was only told by their first bytes: a pipe, or a file with another extension. Copying
+    /// them does not count as reading.
+    fn piped_columns(self, kind: &'static FormatKind, head: Head) -> Result<Prepared> {
+        let opened = super::columns::spool(std::io::Cursor::new(head.read).chain(head.bytes.into_read()))?;
+        self.counters.all.store(0, Ordering::Relaxed);
+        self.counters.own.store(0, Ordering::Relaxed);
+        self.columns(kind, opened)
+    }
+
+    fn prepared(
+        self,
+        format: &'static FormatKind,
+        sample: Sample,
+        header: Vec<u8>,
+        schema: Option<SchemaRef>,
+        size: u64,
+        source: Source,
+    ) -> Prepared {
+        let (name, path) = (bytes::name(self.path), self.path.clone());
+        Prepared { name, format, sample, header, schema, size, path, source, counters: self.counters }
+    }
+}
+
+/// The first bytes of an input, as many as are needed to know it.
+struct Head {
+    bytes: Bytes,
+    read: Vec<u8>,
+    ended: bool,
+    /// A live input is not waited for beyond this.
+    patience: Instant,
+}
+
+impl Head {
+    fn read(opened: Opened, counters: Counters) -> Result<Self> {
+        let failed = |e: std::io::Error| Error::failed(crate::error::io_reason(&e));
+        let bytes = Bytes::new(opened, counters).map_err(failed)?;
+        let mut head = Self { bytes, read: Vec::new(), ended: false, patience: Instant::now() + PATIENCE };
+        head.fill(HEAD)?;
+        Ok(head)
+    }
+
+    /// Whether nothing more will be looked at.
+    fn is_whole(&self) -> bool {
+        self.ended || self.read.len() >= MAX_HEAD
+    }
+
+    /// Whether there is more to look at now.
+    fn can_grow(&self) -> bool {
+        !self.is_whole() && self.bytes.is_ready(self.patience)
+    }
+
+    fn grow(&mut self) -> Result<()> {
+        self.fill(self.read.len() * 2)
+    }
+
+    /// Reads until `size` bytes are there or the input ends. A live input that has given a whole line is not waited
+    /// for beyond the patience there is.
+    fn fill(&mut self, size: usize) -> Result<()> {
+        while self.read.len() < size && !self.ended {
+            while !self.bytes.is_ready(self.patience.max(Instant::now() + signals::TICK)) {
+                signals::check()?;
+                if self.read.ends_with(b"\n") {
+                    return Ok(());
+                }
+            }
+            self.ended = self.bytes.fill(&mut self.read, size).map_err(|e| bytes::read_error(&e))?;
+        }
+        Ok(())
     }
 }
 
@@ -99,72 +240,6 @@ fn by_name(path: &InputPath) -> Option<&'static FormatKind> {
     }
 }
 
-fn prepare_bytes(
-    plan: &InputPlan,
-    said: Option<&'static FormatKind>,
-    opened: Opened,
-    path: &InputPath,
-    wanted: &[Wanted],
-    time: &TimeReader,
-    traffic: &Traffic,
-) -> Result<Prepared> {
-    let (regular, size) = (opened.regular, opened.size);
-    let failed = |e: std::io::Error| Error::failed(crate::error::io_reason(&e));
-    let counters = Counters { all: Arc::clone(&traffic.read), ..Counters::default() };
-    let mut bytes = Bytes::new(opened, counters.clone()).map_err(failed)?;
-    let mut head = Vec::new();
-    let patience = Instant::now() + PATIENCE;
-    let mut ended = fill(&mut bytes, &mut head, HEAD, patience, &traffic.stop)?;
-    let kind = said.map_or_else(|| sniff(&head), Ok)?;
-    let open = match kind.read {
-        Read::Text(open) => open,
-        Read::Columns => return prepare_piped_columns(kind, bytes, head, path, wanted, time, traffic),
-        Read::No => return Err(Error::usage(format!("{} is an output format only", kind.name))),
-    };
-    loop {
-        let decoder: Arc<dyn TextDecoder> = open(&head, ended, &plan.text)?.into();
-        let records = &head[decoder.preamble().min(head.len())..];
-        let sample = decoder.sample(records, ended, wanted, time);
-        let enough = sample.records >= SAMPLE_RECORDS || ended || head.len() >= MAX_HEAD;
-        if enough || !bytes.is_ready(patience) {
-            let header = decoder.header().to_vec();
-            let chunker = Chunker::new(bytes, Arc::clone(&decoder), head, ended, counters.clone());
-            let source = Source::Text { chunker, decoder, stream: !regular };
-            let name = bytes::name(path);
-            return Ok(Prepared {
-                name,
-                format: kind,
-                sample,
-                header,
-                schema: None,
-                size,
-                path: path.clone(),
-                source,
-                counters,
-            });
-        }
-        let more = head.len() * 2;
-        ended = fill(&mut bytes, &mut head, more, patience, &traffic.stop)?;
-    }
-}
-
-/// Reads until `head` holds `size` bytes or the input ends; true at the end. A live input that has given a whole line
-/// is not waited for beyond `patience`.
-fn fill(bytes: &mut Bytes, head: &mut Vec<u8>, size: usize, patience: Instant, stop: &AtomicUsize) -> Result<bool> {
-    while head.len() < size {
-        while !bytes.is_ready(patience.max(Instant::now() + TICK)) {
-            bytes::check_stop(stop)?;
-            if head.ends_with(b"\n") {
-                return Ok(false);
-            }
-        }
-        if bytes.fill(head, size).map_err(|e| bytes::read_error(&e))? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// What format the first bytes are of. An empty input is of any: the first in the table.
 fn sniff(head: &[u8]) -> Result<&'static FormatKind> {
     let reads = |kind: &&&'static FormatKind| !matches!(kind.read, Read::No);
@@ -179,53 +254,14 @@ fn sniff(head: &[u8]) -> Result<&'static FormatKind> {
     })
 }
 
-fn prepare_columns(
-    kind: &'static FormatKind,
-    opened: Opened,
-    path: &InputPath,
-    wanted: &[Wanted],
-    time: &TimeReader,
-    traffic: &Traffic,
-) -> Result<Prepared> {
-    let size = opened.size;
-    let counters = Counters { all: Arc::clone(&traffic.read), ..Counters::default() };
-    let columns = Columns::open(opened, counters.clone())?;
-    let sample = columns.input.sample(columns.file(), wanted, time)?;
-    let schema = Some(columns.input.full_schema());
-    let source = Source::Columns(Arc::new(columns));
-    let name = bytes::name(path);
-    Ok(Prepared { name, format: kind, sample, header: Vec::new(), schema, size, path: path.clone(), source, counters })
-}
-
-/// Columns whose format was only told by their first bytes: a pipe, or a file with another extension.
-fn prepare_piped_columns(
-    kind: &'static FormatKind,
-    bytes: Bytes,
-    head: Vec<u8>,
-    path: &InputPath,
-    wanted: &[Wanted],
-    time: &TimeReader,
-    traffic: &Traffic,
-) -> Result<Prepared> {
-    let opened = super::columns::spool(std::io::Cursor::new(head).chain(bytes.into_read()))?;
-    traffic.read.store(0, Ordering::Relaxed);
-    prepare_columns(kind, opened, path, wanted, time, traffic)
-}
-
 /// Puts prepared inputs to work. `matter`: rows with event times outside of it need not be read.
-pub fn start(
-    inputs: Vec<Prepared>,
-    layouts: Vec<Arc<Layout>>,
-    how: &Start,
-    matter: Option<(Ts, Ts)>,
-    traffic: &Traffic,
-) -> Merge {
+pub fn start(inputs: Vec<Prepared>, layouts: Vec<Arc<Layout>>, how: &Start, matter: Option<(Ts, Ts)>) -> Result<Merge> {
     let first_lines: Vec<u64> = inputs.iter().map(Prepared::preamble_lines).collect();
     let lanes = inputs.into_iter().zip(&layouts);
     let lanes: Vec<Lane> = lanes.map(|(input, layout)| input.into_lane(Arc::clone(layout), matter)).collect();
     let chunk = how.chunk.unwrap_or_else(|| (CHUNKS_OF_MANY / lanes.len()).clamp(64 << 10, CHUNK));
-    let pool = Pool::new(lanes, how.threads, chunk, traffic);
-    Merge::new(pool, layouts, &first_lines, how.outliers, how.concat)
+    let pool = Pool::new(lanes, how.threads, chunk)?;
+    Ok(Merge::new(pool, layouts, &first_lines, how.outliers, how.concat))
 }
 
 /// How inputs are read and merged.

@@ -44,7 +44,7 @@ fn started(folder: &Path, files: i64, chunk: usize) -> Merge {
     let time_reader = TimeReader::new(TimeFormat::Auto, Zone::UTC);
     let layout = Arc::new(Layout { columns: vec![column], time: 0, time_reader, keep_raw: false });
     let layouts = vec![layout; inputs.len()];
-    start(inputs, layouts, &Start { threads: 1, outliers: 0, concat: false, chunk: Some(chunk) }, None, &traffic)
+    start(inputs, layouts, &Start { threads: 1, outliers: 0, concat: false, chunk: Some(chunk) }, None).unwrap()
 }
 
 #[test]

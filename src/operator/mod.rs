@@ -7,6 +7,7 @@
 //! record: whether an event is late was decided by the marks it carries, and what fires is ordered by window end.
 
 mod aggregates;
+mod frame;
 mod groups;
 mod heavy;
 mod results;
@@ -109,6 +110,8 @@ pub struct Tally {
     pub rows: u64,
     /// How far result rows' starts step back behind the greatest start before them.
     pub disorder: Span,
+    /// How far behind the mark a record was at most that was late for some of its windows.
+    pub partly_behind: Option<Span>,
     /// The keys with the most records, as their bytes, and how many they had at least.
     pub heaviest: Vec<(String, u64)>,
     greatest_start: Option<Ts>,

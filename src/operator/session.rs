@@ -7,22 +7,20 @@
 //! Windows fire once behind a batch, so a session may stand here that was final before the row at hand: rows look at
 //! the job's mark in force before them and pass such sessions over, as if they had been written already.
 
-use super::results::Results;
+use super::frame::Frame;
 use super::{Aggregates, Emit, Late, Operator, Range, Tally};
 use crate::account::StateSize;
 use crate::aggregate::Slot;
 use crate::error::Result;
 use crate::event::{EventBatch, Watermark};
-use crate::keys::{self, Keys};
+use crate::keys;
 use crate::schema::FieldType;
 use crate::time::{Span, Ts};
 use crate::window::Window;
-use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
 use hashbrown::HashTable;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::sync::Arc;
 
 /// An index into the list of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,10 +88,7 @@ struct KeyEntry {
 /// The aggregation over sessions.
 pub struct Sessions {
     gap: Span,
-    range: Range,
-    types: Vec<FieldType>,
-    key_columns: Vec<usize>,
-    aggregates: Aggregates,
+    frame: Frame,
     table: HashTable<KeyId>,
     keys: Vec<KeyEntry>,
     free_keys: Vec<KeyId>,
@@ -102,8 +97,6 @@ pub struct Sessions {
     ends: BinaryHeap<Reverse<(Ts, Id, u32)>>,
     /// Rows of each open session by input, kept only when not every session is written.
     by_input: HashMap<Id, Vec<(u32, u64)>>,
-    results: Results,
-    tally: Tally,
     key_bytes: usize,
 }
 
@@ -116,14 +109,9 @@ impl Sessions {
         keys: Vec<(String, usize)>,
         aggregates: Aggregates,
     ) -> Self {
-        let (names, key_columns): (Vec<String>, Vec<usize>) = keys.into_iter().unzip();
-        let key_types = key_columns.iter().map(|&column| types[column]).collect();
         Self {
             gap,
-            range,
-            types,
-            key_columns,
-            aggregates,
+            frame: Frame::new(range, types, keys, aggregates),
             table: HashTable::new(),
             keys: Vec::new(),
             free_keys: Vec::new(),
@@ -131,8 +119,6 @@ impl Sessions {
             free: Vec::new(),
             ends: BinaryHeap::new(),
             by_input: HashMap::new(),
-            results: Results::new(names, key_types),
-            tally: Tally::default(),
             key_bytes: 0,
         }
     }
@@ -202,7 +188,7 @@ impl Sessions {
     }
 
     fn open(&mut self, key: KeyId, ts: Ts) -> Id {
-        let slot = self.aggregates.open();
+        let slot = self.frame.aggregates.open();
         let next = self.keys[key.0 as usize].head;
         let mut session = Session { first: ts, last: ts, slot, key, rows: 0, next, epoch: 0 };
         let id = match self.free.pop() {
@@ -244,8 +230,8 @@ impl Sessions {
         }
         let session = &mut self.sessions[into.0 as usize];
         session.rows += rows;
-        self.aggregates.merge(session.slot, slot);
-        self.aggregates.release(slot);
+        self.frame.aggregates.merge(session.slot, slot);
+        self.frame.aggregates.release(slot);
     }
 
     /// Takes a session out of its key's list.
@@ -313,31 +299,25 @@ impl Sessions {
         let session = &self.sessions[id.0 as usize];
         let (slot, key, rows) = (session.slot, session.key, session.rows);
         self.recycle(id);
-        let written = self.range.holds(window.start);
+        let written = self.frame.range.holds(window.start);
         for (input, rows) in self.by_input.remove(&id).unwrap_or_default() {
-            let ledger = self.tally.input(input as usize);
+            let ledger = self.frame.tally.input(input as usize);
             *if written { &mut ledger.used } else { &mut ledger.outside } += rows;
         }
         let entry = &self.keys[key.0 as usize];
-        self.results.weigh(entry.hash, entry.bytes.get(), rows);
+        self.frame.results.weigh(entry.hash, entry.bytes.get(), rows);
         if written {
-            self.results.push(window, entry.bytes.get(), slot, true, &mut self.tally);
+            self.frame.results.push(window, entry.bytes.get(), slot, true, &mut self.frame.tally);
         } else {
-            self.aggregates.release(slot);
+            self.frame.aggregates.release(slot);
         }
         self.forget_key(key);
-    }
-
-    fn keys_of(&self, batch: &EventBatch) -> Keys {
-        let columns: Vec<ArrayRef> =
-            self.key_columns.iter().map(|&column| Arc::clone(batch.rows.column(column))).collect();
-        Keys::encode(&columns, batch.times.len())
     }
 
     /// The key of each row. Looked up for the whole batch before anything else is done with the rows, so that the
     /// look-ups, most of which miss the cache, overlap.
     fn key_ids(&mut self, batch: &EventBatch) -> Vec<KeyId> {
-        let keys = self.keys_of(batch);
+        let keys = self.frame.keys_of(batch);
         let rows = 0..batch.times.len();
         if !keys.is_shared() {
             return rows.map(|row| self.key_of(keys.hash(row), keys.key(row))).collect();
@@ -368,7 +348,7 @@ impl Sessions {
                     rows.push(row as u32);
                 }
                 Err(window_end) => {
-                    self.tally.input(batch.positions.get(row).input()).late += 1;
+                    self.frame.tally.input(batch.positions.get(row).input()).late += 1;
                     out.late(Late { row, mark: judge, window_end })?;
                     late_keys.push(key);
                 }
@@ -395,7 +375,7 @@ impl Sessions {
     }
 
     fn update(&mut self, slots: &mut Vec<Slot>, rows: &mut Vec<u32>, batch: &EventBatch) -> Result<()> {
-        self.aggregates.update(slots, rows, batch)?;
+        self.frame.aggregates.update(slots, rows, batch)?;
         slots.clear();
         rows.clear();
         Ok(())
@@ -404,8 +384,8 @@ impl Sessions {
     fn count(&mut self, id: Id, input: usize) {
         let session = &mut self.sessions[id.0 as usize];
         session.rows += 1;
-        if self.range.is_everything() {
-            self.tally.input(input).used += 1;
+        if self.frame.range.is_everything() {
+            self.frame.tally.input(input).used += 1;
         } else {
             add_rows(self.by_input.entry(id).or_default(), input as u32, 1);
         }
@@ -427,37 +407,34 @@ impl Operator for Sessions {
 
     fn on_watermark(&mut self, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
         for (window, id) in self.take_final(mark) {
-            self.tally.fired(mark, 1);
+            self.frame.tally.fired(mark, 1);
             self.close(window, id);
-            if self.results.is_full() {
-                self.results.write(&mut self.aggregates, out)?;
+            if self.frame.results.is_full() {
+                self.frame.results.write(&mut self.frame.aggregates, out)?;
             }
         }
-        self.results.write(&mut self.aggregates, out)?;
+        self.frame.results.write(&mut self.frame.aggregates, out)?;
         if mark == Watermark::END {
-            self.tally.heaviest = self.results.heaviest();
+            self.frame.tally.heaviest = self.frame.results.heaviest();
         }
         Ok(())
     }
 
     fn retype(&mut self, types: &[FieldType]) -> Result<()> {
-        self.aggregates.retype(&self.types, types)?;
-        let to: Vec<FieldType> = self.key_columns.iter().map(|&column| types[column]).collect();
-        if to != self.results.key_types() {
+        if let Some(to) = self.frame.widen(types)? {
             self.rekey(&to);
-            self.results.set_key_types(to);
+            self.frame.results.set_key_types(to);
         }
-        self.types = types.to_vec();
         Ok(())
     }
 
     fn schema(&self) -> SchemaRef {
-        self.results.schema(&self.aggregates)
+        self.frame.schema()
     }
 
     fn state(&self) -> StateSize {
         let open = (self.sessions.len() - self.free.len()) as u64;
-        let bytes = self.aggregates.bytes()
+        let bytes = self.frame.aggregates.bytes()
             + self.sessions.capacity() * size_of::<Session>()
             + self.ends.capacity() * size_of::<Reverse<(Ts, Id, u32)>>()
             + self.keys.capacity() * size_of::<KeyEntry>()
@@ -467,7 +444,7 @@ impl Operator for Sessions {
     }
 
     fn tally(&self) -> &Tally {
-        &self.tally
+        &self.frame.tally
     }
 }
 
@@ -476,7 +453,7 @@ impl Sessions {
     /// for integers beyond 2^53 as doubles, whose sessions then stand under one key without being merged.
     fn rekey(&mut self, to: &[FieldType]) {
         let old: Vec<&[u8]> = self.keys.iter().map(|entry| entry.bytes.get()).collect();
-        let new = keys::retype(&old, self.results.key_types(), to);
+        let new = keys::retype(&old, self.frame.results.key_types(), to);
         self.table.clear();
         for i in 0..self.keys.len() {
             if self.keys[i].head.is_some() {

@@ -7,8 +7,8 @@
 //! partition may be ahead of the job). So a pane is known by its start and by the window end from which its rows
 //! count; nearly all rows count in all their windows.
 
+use super::frame::Frame;
 use super::groups::Groups;
-use super::results::Results;
 use super::{Aggregates, Emit, Late, Operator, Range, Tally};
 use crate::account::StateSize;
 use crate::aggregate::Slot;
@@ -18,7 +18,6 @@ use crate::keys::Keys;
 use crate::schema::FieldType;
 use crate::time::Ts;
 use crate::window::{Window, Windower};
-use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -40,15 +39,10 @@ struct Pane {
 /// The windowed aggregation.
 pub struct Windowed {
     windower: Arc<dyn Windower>,
-    range: Range,
-    types: Vec<FieldType>,
-    key_columns: Vec<usize>,
-    aggregates: Aggregates,
+    frame: Frame,
     panes: BTreeMap<PaneKey, Pane>,
     /// Windows to be written that hold a row, by (end, start).
     open: BTreeSet<Window>,
-    results: Results,
-    tally: Tally,
     table_bytes: usize,
     /// Tables of closed panes, used again.
     spare: Vec<Groups>,
@@ -89,18 +83,11 @@ impl Windowed {
         keys: Vec<(String, usize)>,
         aggregates: Aggregates,
     ) -> Self {
-        let (names, key_columns): (Vec<String>, Vec<usize>) = keys.into_iter().unzip();
-        let key_types = key_columns.iter().map(|&column| types[column]).collect();
         Self {
             windower,
-            range,
-            types,
-            key_columns,
-            aggregates,
+            frame: Frame::new(range, types, keys, aggregates),
             panes: BTreeMap::new(),
             open: BTreeSet::new(),
-            results: Results::new(names, key_types),
-            tally: Tally::default(),
             table_bytes: 0,
             spare: Vec::new(),
             scratch: Groups::default(),
@@ -122,7 +109,7 @@ impl Windowed {
             return Place::Pane(at);
         }
         let (first_end, last_end) = (first.end, windows.last().map_or(first.end, |w| w.end));
-        let written = windows[late..].iter().any(|w| self.range.holds(w.start));
+        let written = windows[late..].iter().any(|w| self.frame.range.holds(w.start));
         let groups = written.then(|| self.take_pane(key, &windows[late..]));
         sweep.places.insert(key, sweep.touched.len());
         sweep.touched.push(Touched { key, stretch, first_end, last_end, groups, seen: Vec::new(), rows: 0 });
@@ -137,7 +124,7 @@ impl Windowed {
                 pane.groups
             }
             None => {
-                let range = self.range;
+                let range = self.frame.range;
                 self.open.extend(windows.iter().filter(|w| range.holds(w.start)));
                 self.spare.pop().unwrap_or_default()
             }
@@ -154,15 +141,9 @@ impl Windowed {
         }
     }
 
-    fn keys_of(&self, batch: &EventBatch) -> Keys {
-        let columns: Vec<ArrayRef> =
-            self.key_columns.iter().map(|&column| Arc::clone(batch.rows.column(column))).collect();
-        Keys::encode(&columns, batch.times.len())
-    }
-
     /// Finds each row's slot; late rows are told.
     fn sweep(&mut self, batch: &EventBatch, out: &mut dyn Emit) -> Result<Sweep> {
-        let keys = self.keys_of(batch);
+        let keys = self.frame.keys_of(batch);
         let mut sweep = Sweep::new(batch);
         let mut last = usize::MAX;
         for (row, ts) in batch.times.iter().enumerate() {
@@ -171,13 +152,17 @@ impl Windowed {
                 match self.place(ts, judge, &mut sweep) {
                     Place::Pane(at) => last = at,
                     Place::Late(window_end) => {
-                        self.tally.input(batch.positions.get(row).input()).late += 1;
+                        self.frame.tally.input(batch.positions.get(row).input()).late += 1;
                         out.late(Late { row, mark: judge, window_end })?;
                         continue;
                     }
                 }
             }
-            sweep.take_row(last, row, &keys, &mut self.aggregates);
+            if sweep.touched[last].is_partial() {
+                let behind = judge.ts().since(ts);
+                self.frame.tally.partly_behind = self.frame.tally.partly_behind.max(Some(behind));
+            }
+            sweep.take_row(last, row, &keys, &mut self.frame.aggregates);
         }
         Ok(sweep)
     }
@@ -185,7 +170,7 @@ impl Windowed {
     /// Counts what became of the rows of a sweep.
     fn account(&mut self, sweep: &Sweep, batch: &EventBatch) {
         if let Positions::Run(first) = &batch.positions {
-            let ledger = self.tally.input(first.input());
+            let ledger = self.frame.tally.input(first.input());
             for pane in &sweep.touched {
                 match pane.groups {
                     Some(_) => ledger.used += pane.rows,
@@ -196,7 +181,7 @@ impl Windowed {
             return;
         }
         for (row, at) in sweep.each.iter().flatten() {
-            let ledger = self.tally.input(batch.positions.get(*row as usize).input());
+            let ledger = self.frame.tally.input(batch.positions.get(*row as usize).input());
             let pane = &sweep.touched[*at as usize];
             match pane.groups {
                 Some(_) => ledger.used += 1,
@@ -214,7 +199,7 @@ impl Windowed {
         match (panes.next(), panes.next()) {
             (Some((_, only)), None) => {
                 for group in only.groups.sorted() {
-                    self.results.push(window, only.groups.key(group), group.slot, false, &mut self.tally);
+                    self.frame.results.push(window, only.groups.key(group), group.slot, false, &mut self.frame.tally);
                 }
             }
             _ => self.fire_merged(window, from, to),
@@ -226,12 +211,12 @@ impl Windowed {
         for (_, pane) in self.panes.range(from..to).filter(|(key, _)| key.counts_after < window.end) {
             for group in pane.groups.iter() {
                 let key = pane.groups.key(group);
-                let at = self.scratch.find_or_insert(Groups::hash(group), key, || self.aggregates.open());
-                self.aggregates.merge(self.scratch.group(at).slot, group.slot);
+                let at = self.scratch.find_or_insert(Groups::hash(group), key, || self.frame.aggregates.open());
+                self.frame.aggregates.merge(self.scratch.group(at).slot, group.slot);
             }
         }
         for group in self.scratch.sorted() {
-            self.results.push(window, self.scratch.key(group), group.slot, true, &mut self.tally);
+            self.frame.results.push(window, self.scratch.key(group), group.slot, true, &mut self.frame.tally);
         }
     }
 
@@ -241,8 +226,8 @@ impl Windowed {
             let mut groups = entry.remove().groups;
             self.table_bytes -= groups.bytes();
             for group in groups.iter() {
-                self.results.weigh(Groups::hash(group), groups.key(group), u64::from(group.rows));
-                self.aggregates.release(group.slot);
+                self.frame.results.weigh(Groups::hash(group), groups.key(group), u64::from(group.rows));
+                self.frame.aggregates.release(group.slot);
             }
             if self.spare.len() < SPARE && mark != Watermark::END {
                 groups.clear();
@@ -255,7 +240,7 @@ impl Windowed {
 impl Operator for Windowed {
     fn on_batch(&mut self, batch: &EventBatch, out: &mut dyn Emit) -> Result<()> {
         let sweep = self.sweep(batch, out)?;
-        self.aggregates.update(&sweep.slots, &sweep.rows, batch)?;
+        self.frame.aggregates.update(&sweep.slots, &sweep.rows, batch)?;
         self.account(&sweep, batch);
         self.put_back(sweep.touched);
         self.on_watermark(batch.last_mark, out)
@@ -264,49 +249,46 @@ impl Operator for Windowed {
     fn on_watermark(&mut self, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
         while let Some(window) = self.open.first().copied().filter(|w| mark.has_reached(w.end)) {
             self.open.pop_first();
-            self.tally.fired(mark, 1);
+            self.frame.tally.fired(mark, 1);
             self.fire(window);
-            if self.results.is_full() {
-                self.results.write(&mut self.aggregates, out)?;
+            if self.frame.results.is_full() {
+                self.frame.results.write(&mut self.frame.aggregates, out)?;
             }
         }
-        self.results.write(&mut self.aggregates, out)?;
+        self.frame.results.write(&mut self.frame.aggregates, out)?;
         self.drop_panes(mark);
         if mark == Watermark::END {
-            self.tally.heaviest = self.results.heaviest();
+            self.frame.tally.heaviest = self.frame.results.heaviest();
         }
         Ok(())
     }
 
     fn retype(&mut self, types: &[FieldType]) -> Result<()> {
-        self.aggregates.retype(&self.types, types)?;
-        let to: Vec<FieldType> = self.key_columns.iter().map(|&column| types[column]).collect();
-        if to != self.results.key_types() {
+        if let Some(to) = self.frame.widen(types)? {
             for pane in self.panes.values_mut() {
-                let groups = pane.groups.rekeyed(self.results.key_types(), &to, &mut self.aggregates);
+                let groups = pane.groups.rekeyed(self.frame.results.key_types(), &to, &mut self.frame.aggregates);
                 self.table_bytes = self.table_bytes + groups.bytes() - pane.groups.bytes();
                 pane.groups = groups;
             }
-            self.results.set_key_types(to);
+            self.frame.results.set_key_types(to);
         }
-        self.types = types.to_vec();
         Ok(())
     }
 
     fn schema(&self) -> SchemaRef {
-        self.results.schema(&self.aggregates)
+        self.frame.schema()
     }
 
     fn state(&self) -> StateSize {
         StateSize {
             windows: self.open.len() as u64,
-            groups: self.aggregates.len() as u64,
-            bytes: (self.aggregates.bytes() + self.table_bytes) as u64,
+            groups: self.frame.aggregates.len() as u64,
+            bytes: (self.frame.aggregates.bytes() + self.table_bytes) as u64,
         }
     }
 
     fn tally(&self) -> &Tally {
-        &self.tally
+        &self.frame.tally
     }
 }
 

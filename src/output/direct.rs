@@ -4,6 +4,8 @@
 
 use super::{Commit, Sink};
 use crate::error::{Error, Result};
+use crate::signals;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
@@ -33,7 +35,10 @@ impl Commit for Direct {
 
 impl Sink for Direct {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        write_all(&mut self.file, bytes).map_err(|error| Error::io(&self.name, &error))
+        write_all(&mut self.file, bytes).map_err(|failure| match failure {
+            Failure::Io(error) => Error::io(&self.name, &error),
+            Failure::Asked(error) => error,
+        })
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -41,18 +46,41 @@ impl Sink for Direct {
     }
 }
 
-/// As `Write::write_all`, but patient with a pipe that another process has set to non-blocking (ssh and node do).
-fn write_all(to: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
+/// What a pipe takes without waiting, once it takes anything at all.
+const PIPE_BUF: usize = 4_096;
+
+/// As `Write::write_all`, but patient with a pipe that another process has set to non-blocking (ssh and node do), and
+/// never waiting for a reader without looking for a signal that asks to stop.
+fn write_all(to: &mut File, mut bytes: &[u8]) -> Result<(), Failure> {
     while !bytes.is_empty() {
-        match to.write(bytes) {
-            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+        wait_for_reader(to)?;
+        match to.write(&bytes[..bytes.len().min(PIPE_BUF)]) {
+            Ok(0) => return Err(Failure::Io(ErrorKind::WriteZero.into())),
             Ok(taken) => bytes = &bytes[taken..],
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(Duration::from_millis(1)),
-            Err(error) => return Err(error),
+            Err(error) => return Err(Failure::Io(error)),
         }
     }
     Ok(())
+}
+
+/// Why bytes could not be written.
+enum Failure {
+    Io(io::Error),
+    Asked(Error),
+}
+
+fn wait_for_reader(to: &File) -> Result<(), Failure> {
+    let patience = Timespec::try_from(signals::TICK).ok();
+    loop {
+        // When it cannot be asked, the write itself will tell.
+        let mut fds = [PollFd::new(to, PollFlags::OUT)];
+        if poll(&mut fds, patience.as_ref()) != Ok(0) {
+            return Ok(());
+        }
+        signals::check().map_err(Failure::Asked)?;
+    }
 }
 
 #[cfg(test)]

@@ -36,10 +36,10 @@ enum Hand {
 
 impl ResultWriter {
     /// A writer of at most `limit` rows; `threaded`: encode and write beside the caller.
-    pub fn new(encoder: Box<dyn Encoder>, opened: Opened, limit: Option<u64>, threaded: bool) -> Self {
+    pub fn new(encoder: Box<dyn Encoder>, opened: Opened, limit: Option<u64>, threaded: bool) -> Result<Self> {
         let pen = Pen { encoder, name: opened.name.clone(), seen: opened.seen, buffer: Buffer::new(opened, LARGE) };
-        let hand = if threaded { Hand::Thread(Writer::start(pen)) } else { Hand::Own(pen) };
-        Self { hand, rows: 0, limit, failed: None }
+        let hand = if threaded { Hand::Thread(Writer::start(pen)?) } else { Hand::Own(pen) };
+        Ok(Self { hand, rows: 0, limit, failed: None })
     }
 
     /// Writes the rows that the limit leaves room for.
@@ -169,12 +169,13 @@ struct Writer {
 }
 
 impl Writer {
-    fn start(pen: Pen) -> Self {
+    fn start(pen: Pen) -> Result<Self> {
         let (orders, taken) = sync_channel(WAITING);
         let (stop, seen) = (Arc::new(AtomicBool::new(false)), pen.seen);
         let stopped = stop.clone();
-        let thread = std::thread::spawn(move || obey_all(pen, &taken, &stopped));
-        Self { orders: Some(orders), thread: Some(thread), stop, seen }
+        let thread = std::thread::Builder::new().spawn(move || obey_all(pen, &taken, &stopped));
+        let thread = thread.map_err(|e| Error::io("cannot start a thread to write", &e).hint("-j 1 needs none"))?;
+        Ok(Self { orders: Some(orders), thread: Some(thread), stop, seen })
     }
 
     /// Hands over an order; false when the thread has failed.
@@ -253,7 +254,7 @@ mod tests {
     }
 
     fn writer(path: &Path, limit: Option<u64>, threaded: bool) -> ResultWriter {
-        ResultWriter::new(Box::new(Lines), open(Some(path)).unwrap(), limit, threaded)
+        ResultWriter::new(Box::new(Lines), open(Some(path)).unwrap(), limit, threaded).unwrap()
     }
 
     fn finish(writer: &mut ResultWriter) {
@@ -358,7 +359,7 @@ mod tests {
     fn a_closed_pipe_stays_one() {
         for threaded in [false, true] {
             let opened = Opened { sink: Box::new(Closed), seen: true, name: "standard output".into() };
-            let mut writer = ResultWriter::new(Box::new(Lines), opened, None, threaded);
+            let mut writer = ResultWriter::new(Box::new(Lines), opened, None, threaded).unwrap();
             let error = (0..1000).find_map(|_| writer.write(&batch(0..50_000)).err()).unwrap();
             assert_eq!(error.kind(), ErrorKind::ClosedPipe);
         }

@@ -108,6 +108,11 @@ fn three_digits(n: u64) -> u64 {
     n / step * step
 }
 
+/// A name in quotes, unless it has its own.
+pub fn quoted(name: &str) -> String {
+    if name.starts_with('\'') { name.to_owned() } else { format!("\"{name}\"") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@
 //! not even start a thread.
 
 use super::human::{byte_rate, bytes, count, counted, instant, seconds};
+use super::reporter::print;
 use crate::time::{Ts, Zone};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::Arc;
@@ -95,12 +96,19 @@ impl Watch {
         Self::default()
     }
 
-    /// Watches `progress` on the terminal. `hint` is printed once if a pipe is still running after 10 s.
-    pub(super) fn start(progress: Arc<Progress>, window: &'static str, zone: Zone, hint: Option<String>) -> Self {
+    /// Watches `progress` on the terminal; without a bar where rows go to the same terminal, as they would write over
+    /// each other. `hint` is printed once if a pipe is still running after 10 s.
+    pub(super) fn start(
+        progress: Arc<Progress>,
+        window: &'static str,
+        zone: Zone,
+        hint: Option<String>,
+        has_bar: bool,
+    ) -> Self {
         let (stop, stopped) = channel();
         let started = Instant::now();
-        let thread = std::thread::spawn(move || {
-            let mut screen = Screen { progress, started, window, zone, bar: None, hint };
+        let thread = std::thread::Builder::new().spawn(move || {
+            let mut screen = Screen { progress, started, window, zone, has_bar, bar: None, hint };
             let mut wait = PATIENCE;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 screen.draw();
@@ -108,7 +116,8 @@ impl Watch {
             }
             screen.clear();
         });
-        Self { running: Some((stop, thread)) }
+        // Without a thread to spare there is no bar.
+        Self { running: thread.ok().map(|thread| (stop, thread)) }
     }
 }
 
@@ -127,20 +136,26 @@ struct Screen {
     started: Instant,
     window: &'static str,
     zone: Zone,
+    has_bar: bool,
     bar: Option<ProgressBar>,
     hint: Option<String>,
 }
 
 impl Screen {
     fn draw(&mut self) {
-        let bar = self.bar.get_or_insert_with(new_bar);
-        // One call: each setter of the bar draws it anew.
-        bar.set_message(self.progress.line(self.started.elapsed(), self.window, &self.zone));
+        if self.has_bar {
+            let line = self.progress.line(self.started.elapsed(), self.window, &self.zone);
+            // One call: each setter of the bar draws it anew.
+            self.bar.get_or_insert_with(new_bar).set_message(line);
+        }
         if self.progress.total_bytes.load(Relaxed) == 0
             && self.started.elapsed() >= HINT_AFTER
             && let Some(hint) = self.hint.take()
         {
-            bar.println(hint);
+            match &self.bar {
+                Some(bar) => bar.println(hint),
+                None => print(&format!("{hint}\n")),
+            }
         }
     }
 
@@ -194,7 +209,7 @@ mod tests {
     #[test]
     fn a_short_run_ends_at_once() {
         let started = Instant::now();
-        drop(Watch::start(Arc::default(), "window", Zone::UTC, None));
+        drop(Watch::start(Arc::default(), "window", Zone::UTC, None, true));
         assert!(started.elapsed() < PATIENCE);
     }
 }

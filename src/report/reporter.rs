@@ -37,12 +37,13 @@ impl Reporter {
     }
 
     /// Shows progress until the returned value is dropped.
-    pub fn watch(&self, progress: &Arc<Progress>, given: &Given) -> Watch {
+    /// `rows_on_terminal`: results go to a terminal too, and leave no place for a bar.
+    pub fn watch(&self, progress: &Arc<Progress>, given: &Given, rows_on_terminal: bool) -> Watch {
         if self.quiet || !self.terminal {
             return Watch::none();
         }
         let hint = given.delay.is_none().then(|| format!("windrow: {WAITING_PIPE}"));
-        Watch::start(progress.clone(), given.window, given.zone.clone(), hint)
+        Watch::start(progress.clone(), given.window, given.zone.clone(), hint, !rows_on_terminal)
     }
 
     fn finish_text(&self, summary: &Summary, given: &Given) -> String {
@@ -69,7 +70,19 @@ fn notice(message: &str, hint: Option<&str>) -> String {
     }
 }
 
-fn print(text: &str) {
+/// Text of files and names of files may hold anything; none of it drives the terminal.
+fn harmless(text: &str) -> String {
+    let each = text.chars().map(|c| match c {
+        '\n' => c.to_string(),
+        c if c.is_control() => c.escape_default().to_string(),
+        c => c.to_string(),
+    });
+    each.collect()
+}
+
+/// Writes to stderr.
+pub(super) fn print(text: &str) {
+    let text = harmless(text);
     // Not eprint!, which panics when nobody reads stderr any more; a lost message must not stop the run.
     std::io::stderr().write_all(text.as_bytes()).ok();
 }

@@ -2,7 +2,7 @@
 //!
 //! Must not print: [`Reporter`](super::Reporter) does. One row per kind of trouble, each text pinned by a test.
 
-use super::human::{count, counted, flag_span, instant, span};
+use super::human::{count, counted, flag_span, instant, quoted, span};
 use super::{Given, Summary, Unseen, Widened};
 use crate::account::Jump;
 use crate::time::{Span, Ts};
@@ -238,7 +238,7 @@ impl Warning {
                 Some(format!("--schema '{} {}' makes it so from the start", column_in_schema(w), w.to))
             }
             Warning::Unseen(Unseen { similar, .. }) => {
-                similar.as_ref().map(|similar| format!("did you mean \"{similar}\"?"))
+                similar.as_ref().map(|similar| format!("did you mean {}?", quoted(similar)))
             }
         }
     }

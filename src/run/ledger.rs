@@ -25,8 +25,6 @@ pub(super) struct Account {
     watermark: Option<Ts>,
     held_by: Option<usize>,
     delay: Option<Span>,
-    /// The record read last, for messages.
-    last: String,
 }
 
 struct Input {
@@ -61,7 +59,6 @@ impl Account {
             watermark: None,
             held_by: None,
             delay: plan.clock.delay,
-            last: String::new(),
         }
     }
 
@@ -97,14 +94,15 @@ impl Account {
         self.peak = self.peak.max(state);
     }
 
-    pub(super) fn widened(&mut self, columns: &[Column], types: &[FieldType]) {
+    pub(super) fn widened(&mut self, columns: &[Column], types: &[FieldType], input: usize, record: u64) {
+        let place = format!("{}: record {record}", self.inputs[input].name);
         for (column, ty) in columns.iter().zip(types).filter(|(column, ty)| column.ty != **ty) {
-            self.widened.push(Widened {
-                column: column.path.name(),
-                from: column.ty.name(),
-                to: ty.name(),
-                place: self.last.clone(),
-            });
+            let (column, from, to) = (column.path.name(), column.ty.name(), ty.name());
+            let widened = Widened { column, from, to, place: place.clone() };
+            // A field that is a key and an argument is two columns.
+            if !self.widened.contains(&widened) {
+                self.widened.push(widened);
+            }
         }
     }
 
@@ -153,6 +151,7 @@ impl Account {
             lateness: clock.lateness().clone(),
             jump: self.jump(clock, tally),
             output_disorder: tally.disorder,
+            delay_to_keep_all: self.delay_for_partly_late(tally),
             unbounded: self.delay.is_none().then_some("without --delay every window waits for the end of the input"),
             skewed: clock.skewed().into_iter().map(called).collect(),
             idle: idle.collect(),
@@ -163,6 +162,12 @@ impl Account {
 }
 
 impl Account {
+    /// The delay with which no record would have been late for some of its windows.
+    fn delay_for_partly_late(&self, tally: &Tally) -> Span {
+        let delay = self.delay.unwrap_or_default().micros();
+        tally.partly_behind.map_or(Span::ZERO, |behind| Span::from_micros(behind.micros().saturating_add(delay)))
+    }
+
     /// A jump of the clock, if one is to blame for most of the late records: it went further than the delay.
     fn jump(&self, clock: &Clock, tally: &Tally) -> Option<Jump> {
         let late: u64 = tally.inputs.iter().map(|ledger| ledger.late).sum();

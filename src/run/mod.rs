@@ -15,7 +15,7 @@ use crate::keys::Keys;
 use crate::operator::Operator;
 use crate::output;
 use crate::plan::{Bound, InputPath, Plan};
-use crate::report::{Given, Progress, Reporter, Watch, check_late};
+use crate::report::{Given, Progress, Reporter, check_late};
 use crate::schema::{Column, FieldType};
 use ledger::Account;
 use outputs::Outputs;
@@ -25,20 +25,20 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 /// Carries out a window job. What people should see goes through `reporter`.
-pub fn run(plan: Plan, reporter: &Reporter, traffic: &Traffic) -> Result<()> {
+pub fn run(plan: Plan, reporter: &Reporter) -> Result<()> {
+    let traffic = &Traffic::default();
     let started = Instant::now();
     let given = Given::of(&plan);
     refuse_same_files(&plan)?;
+    let progress = Arc::new(Progress::default());
+    let watch = reporter.watch(&progress, &given, plan.output.width.is_some());
     let wants = bind::wants(&plan);
     let inputs = input::prepare(&plan.input, &wants.fields, traffic)?;
     let columns = wants.columns(&inputs);
     let unseen = wants.check(&plan, &columns, &inputs)?;
-    let progress = Arc::new(Progress::default());
     progress.total_bytes.store(Prepared::total_size(&inputs), Relaxed);
-    // Rows on a terminal and a bar on the same terminal would write over each other.
-    let watch = if plan.output.width.is_none() { reporter.watch(&progress, &given) } else { Watch::default() };
     let (max_late, summary_file) = (plan.late.max, plan.report.summary.clone());
-    let (mut job, mut merge) = Job::start(&plan, &wants, columns, inputs, traffic)?;
+    let (mut job, mut merge) = Job::start(&plan, &wants, columns, inputs)?;
     job.go(&mut merge, &progress, traffic)?;
     drop(merge);
     drop(watch);
@@ -75,20 +75,14 @@ struct Job {
 }
 
 impl Job {
-    fn start(
-        plan: &Plan,
-        wants: &Wants,
-        columns: Vec<Column>,
-        inputs: Vec<Prepared>,
-        traffic: &Traffic,
-    ) -> Result<(Self, Merge)> {
+    fn start(plan: &Plan, wants: &Wants, columns: Vec<Column>, inputs: Vec<Prepared>) -> Result<(Self, Merge)> {
         let keep_raw = plan.late.path.is_some() || plan.bad.path.is_some();
         let layouts = wants.layouts(plan, &columns, &inputs, keep_raw);
         let account = Account::new(plan, &inputs);
         let live = inputs.iter().any(Prepared::is_stream);
         let clock = Clock::new(&plan.clock, if plan.input.concat { 1 } else { inputs.len() });
         let sides = outputs::Sides::open(plan, &inputs)?;
-        let merge = input::start(inputs, layouts, &Start::of(plan), bind::matter(plan), traffic);
+        let merge = input::start(inputs, layouts, &Start::of(plan), bind::matter(plan))?;
         let (concat, partition) = (plan.input.concat, wants.partition);
         let stops_when_full = !keep_raw && plan.report.summary.is_none() && !bounded(plan.late.max, plan.bad.max);
         let operator = wants.operator(plan, &columns);
@@ -106,7 +100,7 @@ impl Job {
                     self.outputs.bad(&bad)?;
                 }
                 Item::Skipped(input, records) => self.account.skipped(input, records),
-                Item::Types(types) => self.retype(&types)?,
+                Item::Types { types, input, record } => self.retype(&types, input, record)?,
                 Item::Finished(input) if !self.concat => {
                     self.clock.finish(input);
                     self.advance(self.clock.mark())?;
@@ -159,9 +153,9 @@ impl Job {
         self.operator.on_watermark(mark, &mut self.outputs.without_rows())
     }
 
-    /// Some columns became wider: state and output follow.
-    fn retype(&mut self, types: &[FieldType]) -> Result<()> {
-        self.account.widened(&self.columns, types);
+    /// Some columns became wider with a record: state and output follow.
+    fn retype(&mut self, types: &[FieldType], input: usize, record: u64) -> Result<()> {
+        self.account.widened(&self.columns, types, input, record);
         self.columns.iter_mut().zip(types).for_each(|(column, ty)| column.ty = *ty);
         let before = self.operator.schema();
         self.operator.retype(types)?;

@@ -11,6 +11,7 @@ use crate::operator::{Emit, Late};
 use crate::output::{self, Commit, Details, ResultWriter, SideFile, SideInput, commit_all};
 use crate::plan::{BadPlan, Bound, Plan};
 use crate::report::{Summary, check_bad};
+use crate::signals;
 use crate::time::Span;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -86,7 +87,7 @@ impl Outputs {
             session: plan.is_session(),
         };
         let bad = BadRecords { plan: plan.bad.clone(), count: 0, first: None };
-        let results = ResultWriter::new(encoder, opened, plan.output.limit, plan.threads > 1);
+        let results = ResultWriter::new(encoder, opened, plan.output.limit, plan.threads > 1)?;
         Ok(Self { results, sides, late, bad, flushed: 0 })
     }
 
@@ -145,13 +146,16 @@ impl Outputs {
 
     /// Whether the share of bad records, known at the end only, is within its bound.
     pub(super) fn check_bad(&self, bad: u64, read: u64) -> Result<()> {
-        check_bad(self.bad.plan.max, bad, read)
+        check_bad(self.bad.plan.max, bad, read).map_err(|error| match &self.bad.first {
+            Some(first) => error.hint(format!("the first is {first}; no output was written")),
+            None => error,
+        })
     }
 
     /// Adds what the outputs know to the summary.
     pub(super) fn fill(&self, summary: &mut Summary) {
         summary.late = self.late.lateness.clone();
-        summary.delay_to_keep_all = self.late.lateness.max();
+        summary.delay_to_keep_all = summary.delay_to_keep_all.max(self.late.lateness.max());
         summary.first_bad.clone_from(&self.bad.first);
         summary.rows = self.results.rows_written();
     }
@@ -187,6 +191,8 @@ pub(super) struct Out<'a> {
 
 impl Emit for Out<'_> {
     fn rows(&mut self, rows: RecordBatch) -> Result<()> {
+        // All windows of a long input may fire at once, with no input left to wait for.
+        signals::check()?;
         self.outputs.results.write(&rows)
     }
 
@@ -199,12 +205,12 @@ impl Emit for Out<'_> {
         let Some(origin) = self.merged.and_then(|merged| merged.origin(late.row)) else { return Ok(()) };
         let details = told.details.then(|| Details {
             file: self.outputs.sides.names[origin.input].clone(),
-            line: origin.line,
+            line: origin.line(),
             lateness,
             watermark: late.mark.ts(),
             window_end: (!told.session).then_some(late.window_end),
         });
-        keep(file, origin.input, &origin.raw, details)
+        keep(file, origin.input, &origin.raw(), details)
     }
 }
 

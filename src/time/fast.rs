@@ -45,11 +45,19 @@ fn day_micros(date: &[u8; 10]) -> Option<i64> {
     exists.then(|| days_from_civil(year, month, day) * DAY)
 }
 
-/// `Thh:mm:ss`; a leap second is left to the general parser.
+/// `Thh:mm:ss`; a leap second is left to the general parser. The eight bytes behind the `T` are read as one word.
 #[inline]
 fn clock_micros(clock: &[u8; 9]) -> Option<i64> {
-    let &[b'T' | b't' | b' ', a, b, b':', c, d, b':', e, f] = clock else { return None };
-    let (hour, minute, second) = (two(a, b)?, two(c, d)?, two(e, f)?);
+    const DIGITS: u64 = 0x0F0F_000F_0F00_0F0F;
+    let (b'T' | b't' | b' ', clock) = (clock[0], clock.last_chunk()?) else { return None };
+    // What is left of each digit is its value and of each colon is 0.
+    let values = u64::from_le_bytes(*clock) ^ u64::from_le_bytes(*b"00:00:00");
+    let in_bounds = (values & DIGITS) + 0x0606_0006_0600_0606;
+    if (values & !DIGITS) | (in_bounds & !DIGITS) != 0 {
+        return None;
+    }
+    let pairs = values.wrapping_mul(10).wrapping_add(values >> 8);
+    let [hour, minute, second] = [0, 24, 48].map(|shift| (pairs >> shift & 0xFF) as i64);
     (hour < 24 && minute < 60 && second < 60).then_some(((hour * 60 + minute) * 60 + second) * SECOND)
 }
 
@@ -57,6 +65,10 @@ fn clock_micros(clock: &[u8; 9]) -> Option<i64> {
 #[inline]
 fn fraction_micros(text: &[u8]) -> Option<(i64, &[u8])> {
     let [b'.', digits @ ..] = text else { return Some((0, text)) };
+    if let Some((&[a, b, c], rest @ (b"" | b"Z"))) = digits.split_first_chunk() {
+        let [a, b, c] = [a, b, c].map(|digit| i64::from(digit.wrapping_sub(b'0')));
+        return (a.max(b).max(c) < 10).then_some((((a * 10 + b) * 10 + c) * 1_000, rest));
+    }
     let (mut micros, mut weight, mut length) = (0, SECOND / 10, 0);
     while let Some(digit) = digits.get(length).map(|d| d.wrapping_sub(b'0')).filter(|&d| d < 10) {
         micros += i64::from(digit) * weight;

@@ -27,8 +27,8 @@ pub(super) fn decode_with(chunk: Arc<Vec<u8>>, layout: &Layout, fast: bool) -> D
         tree: &tree,
         scanner: Scanner::new(bytes, &tree),
         fast,
-        utf8: simdutf8::basic::from_utf8(bytes).is_ok(),
-        clean: !has_control(bytes),
+        checked: 0,
+        plain: true,
     };
     let mut records = 0;
     let mut lines = 0;
@@ -52,11 +52,14 @@ struct LineReader<'a, 't> {
     tree: &'t Tree,
     scanner: Scanner<'a, 't>,
     fast: bool,
-    /// The whole chunk is UTF-8.
-    utf8: bool,
-    /// The whole chunk has no control characters beside line feeds.
-    clean: bool,
+    /// Up to where bytes were looked at for `plain`: at a line's end.
+    checked: usize,
+    /// The lines looked at last are UTF-8 without control characters, all of them.
+    plain: bool,
 }
+
+/// How many bytes are looked at for control characters and UTF-8 at once: they are still at hand when they are read.
+const BLOCK: usize = 16 << 10;
 
 impl<'a> LineReader<'a, '_> {
     /// The wanted values of a line, by node, or why it is no record.
@@ -71,10 +74,25 @@ impl<'a> LineReader<'a, '_> {
 
     /// Whether the line is UTF-8 without control characters.
     #[inline]
-    fn is_plain(&self, line: Range<usize>) -> bool {
-        let line = &self.bytes[line];
-        (self.clean || !has_control(line)) && (self.utf8 || std::str::from_utf8(line).is_ok())
+    fn is_plain(&mut self, line: Range<usize>) -> bool {
+        if line.end > self.checked {
+            self.check(line.clone());
+        }
+        self.plain || is_plain(&self.bytes[line])
     }
+
+    /// Looks at this line and some behind it at once.
+    fn check(&mut self, line: Range<usize>) {
+        let from = line.end.max(self.bytes.len().min(line.start + BLOCK));
+        let rest = &self.bytes[from..];
+        self.checked = from + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        self.plain = is_plain(&self.bytes[line.start..self.checked]);
+    }
+}
+
+/// Whether lines are UTF-8 without control characters, beside line feeds.
+fn is_plain(lines: &[u8]) -> bool {
+    !has_control(lines) && simdutf8::basic::from_utf8(lines).is_ok()
 }
 
 /// The lines without their line ends (a line feed, perhaps behind a carriage return).
@@ -108,9 +126,7 @@ fn is_blank(line: &[u8]) -> bool {
 
 /// Whether a control character other than a line feed is among the bytes.
 fn has_control(bytes: &[u8]) -> bool {
-    let is_control = |b: u8| (b < 0x20) & (b != b'\n');
-    let mut blocks = bytes.chunks_exact(64);
-    // Whole blocks without an early end inside: the compiler makes vector instructions of it.
-    let in_blocks = blocks.any(|block| block.iter().fold(false, |any, &b| any | is_control(b)));
-    in_blocks || blocks.remainder().iter().any(|&b| is_control(b))
+    // Line feeds become 255 and other control characters 0 to 30, the least of all: the compiler makes vector
+    // instructions of it.
+    bytes.iter().fold(u8::MAX, |least, &b| least.min((b ^ b'\n').wrapping_sub(1))) < 0x1F
 }
