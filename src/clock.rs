@@ -496,6 +496,16 @@ mod tests {
     }
 
     #[test]
+    fn lateness_is_behind_the_own_partition() {
+        for delay in [Some(Span::from_micros(10)), None] {
+            let mut clock = Clock::new(&ClockPlan { delay, ..ClockPlan::default() }, 2);
+            mark(&mut clock, Sources::Each(&[0, 1, 0, 1, 1]), &[1_000, 50, 970, 60, 60]);
+            assert_eq!((clock.lateness().total(), clock.lateness().max()), (5, Span::from_micros(30)));
+            assert!(delay.is_none() || clock.held_by() == Some(1));
+        }
+    }
+
+    #[test]
     fn idle_inputs_count_again_once_no_others_are_left() {
         let idle_after = Some(Span::from_micros(50));
         let mut clock = clock(5, ClockPlan { idle_after, ..ClockPlan::default() });

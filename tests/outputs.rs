@@ -459,6 +459,16 @@ fn the_summary_tells_inputs_and_keys_apart() {
     assert_eq!(heaviest(&columnar), [("k0".into(), 667), ("k1".into(), 667), ("k2".into(), 666)]);
 }
 
+#[test]
+fn the_peak_is_of_the_whole_run() {
+    let records = minutes(&[(0, "a"), (1, "a"), (2, "a"), (3, "a"), (50, "a"), (59, "a")]);
+    let folder = Folder::with(&[("in.jsonl", &records)]);
+    let at = |name: &str| folder.at(name).display().to_string();
+    let job = format!("window {} {JOB} -d 5m -o {} --summary {}", at("in.jsonl"), at("o"), at("s.json"));
+    helpers::run(&job.split(' ').map(str::to_owned).collect::<Vec<_>>(), Some(1)).unwrap();
+    assert_eq!(folder.json("s.json")["peak"]["windows"], 4);
+}
+
 /// A summary is of all records, also where all rows asked for were written long before.
 #[test]
 fn a_row_limit_does_not_cut_the_account() {

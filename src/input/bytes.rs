@@ -252,21 +252,37 @@ impl Chunker {
                     self.ended = bytes.fill(&mut buf, target).map_err(|e| read_error(&e))?;
                 }
             }
+<<<<<<< HEAD
             let whole = self.decoder.frame(&buf, self.ended);
             if buf.len() > MAX_RECORD && self.decoder.frame(&buf[..MAX_RECORD], false) == 0 {
                 return Err(Error::failed(format!("a record is longer than {} MB", MAX_RECORD >> 20))
                     .hint("is this the right format? -i names it"));
             }
+=======
+            // The beginning of an input may have been read further than a chunk is to be.
+            let last = self.ended && buf.len() <= target;
+            let whole = self.decoder.frame(&buf[..buf.len().min(target)], last);
+>>>>>>> w-mut
             if whole > 0 {
                 self.carry = buf[whole..].to_vec();
                 buf.truncate(whole);
                 self.offset += whole as u64;
                 return Ok(Some(buf));
             }
-            if self.ended {
+            if last {
                 return Ok(None);
             }
+<<<<<<< HEAD
             target = size.max(buf.len() * 2).min(MAX_RECORD + 1);
+=======
+            if buf.len().min(target) > MAX_RECORD {
+                return Err(Error::failed(format!("a record is longer than {} MB", MAX_RECORD >> 20))
+                    .hint("is this the right format? -i names it"));
+            }
+            if buf.len() >= target {
+                target *= 2;
+            }
+>>>>>>> w-mut
         }
     }
 }

@@ -9,6 +9,8 @@ mod columns;
 mod merge;
 mod pool;
 mod prepare;
+#[cfg(test)]
+mod tests;
 
 pub use bytes::name;
 pub use merge::{BadItem, Item, Merge, Merged, Origin, RawRecord};

@@ -159,3 +159,23 @@ fn groups_whose_keys_become_one_are_merged() {
     operator.on_watermark(Watermark::END, &mut told).unwrap();
     assert_eq!(told.counts, [2]);
 }
+
+/// The second session of key 7 is joined to the first by its third event.
+#[test]
+fn the_heaviest_keys_are_told_with_all_their_records() {
+    for (kind, size) in [("tumbling", "100us"), ("sliding", "100us/50us"), ("session", "20us")] {
+        let (mut operator, mut told) = (counting(kind, size), Told::default());
+        operator.on_batch(&batch(&[(500, 7, 0), (540, 7, 0), (510, 8, 0), (520, 7, 0)], 0), &mut told).unwrap();
+        operator.on_watermark(Watermark::END, &mut told).unwrap();
+        assert_eq!(operator.tally().heaviest, [("7".to_owned(), 3), ("8".to_owned(), 1)], "{kind}");
+    }
+}
+
+#[test]
+fn starts_that_step_back_are_measured() {
+    let (mut operator, mut told) = (counting("session", "300us"), Told::default());
+    let events = [(100, 7, 0), (400, 7, 0), (700, 7, 0), (300, 8, 0), (350, 9, 0)];
+    operator.on_batch(&batch(&events, 0), &mut told).unwrap();
+    operator.on_watermark(Watermark::END, &mut told).unwrap();
+    assert_eq!((operator.tally().disorder, operator.tally().rows), (Span::from_micros(250), 3));
+}
