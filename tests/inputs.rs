@@ -467,7 +467,8 @@ fn a_column_is_widened_twice_by_two_files() {
     let folder = Folder::with(&[("a.jsonl", &file(1_900, "\"x\"")), ("b.jsonl", &file(1_300, "0.5"))]);
     let rows = at_any_chunk(&folder, "window DIR/a.jsonl DIR/b.jsonl -t ts --tumbling 1m -g v -d 0s -o DIR/out.jsonl");
     let key = |n: usize| rows.matches(&format!("\"v\":{},", ["1", "1.0", "\"1.0\"", "\"1\""][n])).count();
-    assert_eq!([key(0), key(1), key(2) + key(3)], [21, 10, 10], "{rows}");
+    // A whole double becomes the text of its integer, so the window at hand has one group and not two.
+    assert_eq!([key(0), key(1), key(2), key(3)], [21, 10, 0, 9], "{rows}");
 }
 
 /// Lines are counted through blank ones and line ends inside quotes, over all pieces before.

@@ -22,14 +22,8 @@ pub(super) fn decode_with(chunk: Arc<Vec<u8>>, layout: &Layout, fast: bool) -> D
     let bytes = chunk.as_slice();
     let tree = Tree::new(layout.columns.iter().map(|column| &column.path));
     let mut assembly = Assembly::new(Arc::clone(&chunk), layout, expected_rows(bytes));
-    let mut reader = LineReader {
-        bytes,
-        tree: &tree,
-        scanner: Scanner::new(bytes, &tree),
-        fast,
-        checked: 0,
-        plain: true,
-    };
+    let mut reader =
+        LineReader { bytes, tree: &tree, scanner: Scanner::new(bytes, &tree), fast, checked: 0, plain: true };
     let mut records = 0;
     let mut lines = 0;
     for line in lines_of(bytes) {
