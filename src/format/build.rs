@@ -464,7 +464,15 @@ impl Texts {
     /// Appends a value, which is UTF-8.
     #[inline]
     pub fn push(&mut self, text: &[u8]) {
-        self.bytes.extend_from_slice(text);
+        match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+            // Most texts are two words that overlap, which spares a call to copy them.
+            (Some(head), Some(tail)) if text.len() <= 16 => {
+                self.bytes.extend_from_slice(head);
+                self.bytes.truncate(self.bytes.len() - (16 - text.len()));
+                self.bytes.extend_from_slice(tail);
+            }
+            _ => self.bytes.extend_from_slice(text),
+        }
         self.close();
     }
 
@@ -544,10 +552,12 @@ fn short_number(text: &[u8; 8]) -> Option<(usize, NumberKind)> {
     (fraction < 8 && fraction > whole + 1 && no_exponent(fraction)).then_some((fraction, NumberKind::Fraction))
 }
 
-/// Eight digits, and how one tells bytes that are none once those are taken off: the top bit of each such byte.
-const ZEROS: u64 = ONES * 0x30;
+/// A one in each byte of a word.
 const ONES: u64 = 0x0101_0101_0101_0101;
+/// Eight times the digit zero.
+const ZEROS: u64 = ONES * 0x30;
 
+/// The top bits of those bytes that are above 9, that is of those that were no digits before `ZEROS` was taken off.
 #[inline]
 fn not_digits(values: u64) -> u64 {
     ((values & (ONES * 0x7F)).wrapping_add(ONES * 0x76) | values) & (ONES * 0x80)
@@ -559,6 +569,7 @@ fn first_byte(bits: u64) -> usize {
     bits.trailing_zeros() as usize / 8
 }
 
+/// The definition that [`number_prefix`] must agree with.
 fn any_number(text: &[u8]) -> Option<(usize, NumberKind)> {
     let start = usize::from(text.first() == Some(&b'-'));
     let whole = start + digits(&text[start..]);
@@ -870,7 +881,32 @@ mod tests {
         assert_eq!(wider.batches.len(), 2);
     }
 
+    #[test]
+    fn texts_of_any_length_stand_as_they_were_pushed() {
+        let expected: Vec<String> = (0..40).map(|length| ('a'..='z').cycle().take(length).collect()).collect();
+        let mut texts = Texts::new(1);
+        expected.iter().for_each(|text| texts.push(text.as_bytes()));
+        assert_eq!(texts.finish().iter().flatten().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn zero_keeps_its_sign() {
+        for text in ["-0", "-0.0", "-0.000000", "-0e1"] {
+            assert_eq!(double(text.as_bytes()).map(|zero| (zero, zero.is_sign_negative())), Ok((0.0, true)), "{text}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn short_doubles_are_read_as_the_standard_library_does(text in "-?(0|[1-9][0-9]{0,7})(\\.[0-9]{1,7})?") {
+            prop_assert_eq!(double_of_number(text.as_bytes()).ok(), text.parse::<f64>().ok());
+        }
+
+        #[test]
+        fn a_number_ends_where_the_definition_says(text in "-?[0-9]{0,5}[.,]?[0-9]{0,5}[-+.eE,}\\]\"é :/0]{0,4}[a-z0-9]{0,9}") {
+            prop_assert_eq!(number_prefix(text.as_bytes()), any_number(text.as_bytes()));
+        }
+
         #[test]
         fn doubles_are_read_as_the_standard_library_does(text in "-?(0|[1-9][0-9]{0,25})(\\.[0-9]{1,25})?([eE][+-]?[0-9]{1,3})?") {
             let expected: f64 = text.parse().unwrap();

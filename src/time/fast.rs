@@ -61,13 +61,15 @@ fn clock_micros(clock: &[u8; 9]) -> Option<i64> {
     (hour < 24 && minute < 60 && second < 60).then_some(((hour * 60 + minute) * 60 + second) * SECOND)
 }
 
-/// `.fff` of any length, floored, and what follows it.
+/// `.fff` of any length, floored, and what follows it. Milliseconds are common enough to go first.
 #[inline]
 fn fraction_micros(text: &[u8]) -> Option<(i64, &[u8])> {
     let [b'.', digits @ ..] = text else { return Some((0, text)) };
     if let Some((&[a, b, c], rest @ (b"" | b"Z"))) = digits.split_first_chunk() {
         let [a, b, c] = [a, b, c].map(|digit| i64::from(digit.wrapping_sub(b'0')));
-        return (a.max(b).max(c) < 10).then_some((((a * 10 + b) * 10 + c) * 1_000, rest));
+        if a.max(b).max(c) < 10 {
+            return Some((((a * 10 + b) * 10 + c) * 1_000, rest));
+        }
     }
     let (mut micros, mut weight, mut length) = (0, SECOND / 10, 0);
     while let Some(digit) = digits.get(length).map(|d| d.wrapping_sub(b'0')).filter(|&d| d < 10) {

@@ -55,8 +55,8 @@ impl<'a> Cell<'a> {
 
     /// The text of a number; in a declared column also that of a string, which may then be one.
     #[inline]
-    fn digits(self, declared: bool) -> Option<Cow<'a, [u8]>> {
-        match self {
+    fn digits(&self, declared: bool) -> Option<Cow<'a, [u8]>> {
+        match *self {
             Cell::Number(text) => Some(Cow::Borrowed(text)),
             _ if declared => self.string(),
             _ => None,
@@ -76,9 +76,10 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Appends the value to its column, or says why it is none.
+    /// Appends the value to its column, or says why it is none. By reference: a copy of a cell that was written part by
+    /// part just before would have to wait for it.
     #[inline]
-    pub(super) fn push(self, at: CellOf<'_>, to: &mut ColumnBuilder, times: &mut TimeCells) -> Result<(), Unfit> {
+    pub(super) fn push(&self, at: CellOf<'_>, to: &mut ColumnBuilder, times: &mut TimeCells) -> Result<(), Unfit> {
         match to {
             ColumnBuilder::EventTime(values) => values.push(self.instant(at, times)?.micros()),
             ColumnBuilder::Text(texts) => self.push_text(texts),
@@ -89,9 +90,9 @@ impl<'a> Cell<'a> {
                 let (precision, scale) = (*precision, *scale);
                 self.push_value(at, values, |cell| cell.number(at, |text| decimal(text, precision, scale)))?;
             }
-            ColumnBuilder::Time(values) => match self {
+            ColumnBuilder::Time(values) => match *self {
                 Cell::Absent | Cell::Null => values.push_null(),
-                cell => values.push(cell.instant(at, times)?.micros()),
+                _ => values.push(self.instant(at, times)?.micros()),
             },
         }
         Ok(())
@@ -99,21 +100,21 @@ impl<'a> Cell<'a> {
 
     #[inline]
     fn push_value<T: Copy + Default>(
-        self,
+        &self,
         at: CellOf<'_>,
         values: &mut Values<T>,
-        read: impl FnOnce(Self) -> Result<T, Found>,
+        read: impl FnOnce(&Self) -> Result<T, Found>,
     ) -> Result<(), Unfit> {
-        match self {
+        match *self {
             Cell::Absent | Cell::Null => values.push_null(),
-            cell => values.push(read(cell).map_err(|found| cell.unfit(at, found))?),
+            _ => values.push(read(self).map_err(|found| self.unfit(at, found))?),
         }
         Ok(())
     }
 
     #[inline]
-    fn push_text(self, texts: &mut crate::format::build::Texts) {
-        match self {
+    fn push_text(&self, texts: &mut crate::format::build::Texts) {
+        match *self {
             Cell::Absent | Cell::Null => texts.push_null(),
             Cell::Text(text) | Cell::Number(text) | Cell::Nested(text) => texts.push(text),
             Cell::Escaped(json) => texts.push(&unescape(json)),
@@ -122,34 +123,34 @@ impl<'a> Cell<'a> {
     }
 
     #[inline]
-    fn number<T>(self, at: CellOf<'_>, read: impl FnOnce(&[u8]) -> Result<T, Found>) -> Result<T, Found> {
+    fn number<T>(&self, at: CellOf<'_>, read: impl FnOnce(&[u8]) -> Result<T, Found>) -> Result<T, Found> {
         read(&self.digits(at.column().declared).ok_or(Found::Other)?)
     }
 
     /// A number's grammar was checked when it was found, a declared string's was not.
     #[inline]
-    fn double(self, at: CellOf<'_>) -> Result<f64, Found> {
-        match self {
+    fn double(&self, at: CellOf<'_>) -> Result<f64, Found> {
+        match *self {
             Cell::Number(text) => double_of_number(text),
-            cell => cell.number(at, double),
+            _ => self.number(at, double),
         }
     }
 
-    fn boolean(self, at: CellOf<'_>) -> Result<bool, Found> {
-        match self {
+    fn boolean(&self, at: CellOf<'_>) -> Result<bool, Found> {
+        match *self {
             Cell::Bool(value) => Ok(value),
-            cell if at.column().declared => cell.string().ok_or(Found::Other).and_then(|text| boolean(&text)),
+            _ if at.column().declared => self.string().ok_or(Found::Other).and_then(|text| boolean(&text)),
             _ => Err(Found::Other),
         }
     }
 
     #[inline]
-    fn instant(self, at: CellOf<'_>, times: &mut TimeCells) -> Result<Ts, Unfit> {
-        match self {
+    fn instant(&self, at: CellOf<'_>, times: &mut TimeCells) -> Result<Ts, Unfit> {
+        match *self {
             Cell::Text(text) => times.text(at, text),
             Cell::Number(text) => times.number(at, text),
             Cell::Escaped(json) => times.text(at, &unescape(json)),
-            cell => Err(cell.unfit(at, Found::Other)),
+            _ => Err(self.unfit(at, Found::Other)),
         }
     }
 

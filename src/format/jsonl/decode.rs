@@ -22,8 +22,7 @@ pub(super) fn decode_with(chunk: Arc<Vec<u8>>, layout: &Layout, fast: bool) -> D
     let bytes = chunk.as_slice();
     let tree = Tree::new(layout.columns.iter().map(|column| &column.path));
     let mut assembly = Assembly::new(Arc::clone(&chunk), layout, expected_rows(bytes));
-    let mut reader =
-        LineReader { bytes, tree: &tree, scanner: Scanner::new(bytes, &tree), fast, checked: 0, plain: true };
+    let mut reader = LineReader::new(bytes, &tree, fast);
     let mut records = 0;
     let mut lines = 0;
     for line in lines_of(bytes) {
@@ -46,16 +45,23 @@ struct LineReader<'a, 't> {
     tree: &'t Tree,
     scanner: Scanner<'a, 't>,
     fast: bool,
-    /// Up to where bytes were looked at for `plain`: at a line's end.
+    /// The end of the block of lines that was looked at last.
     checked: usize,
-    /// The lines looked at last are UTF-8 without control characters, all of them.
-    plain: bool,
+    /// All of that block is UTF-8.
+    utf8: bool,
+    /// All of that block has no control characters beside line feeds.
+    clean: bool,
 }
 
-/// How many bytes are looked at for control characters and UTF-8 at once: they are still at hand when they are read.
+/// About how many bytes are looked at for UTF-8 and control characters at once: few enough to be still in the nearest
+/// cache when they are read.
 const BLOCK: usize = 16 << 10;
 
-impl<'a> LineReader<'a, '_> {
+impl<'a, 't> LineReader<'a, 't> {
+    fn new(bytes: &'a [u8], tree: &'t Tree, fast: bool) -> Self {
+        LineReader { bytes, tree, scanner: Scanner::new(bytes, tree), fast, checked: 0, utf8: true, clean: true }
+    }
+
     /// The wanted values of a line, by node, or why it is no record.
     #[inline]
     fn read(&mut self, line: Range<usize>) -> Result<&[Cell<'a>], String> {
@@ -70,23 +76,21 @@ impl<'a> LineReader<'a, '_> {
     #[inline]
     fn is_plain(&mut self, line: Range<usize>) -> bool {
         if line.end > self.checked {
-            self.check(line.clone());
+            self.check_block(line.clone());
         }
-        self.plain || is_plain(&self.bytes[line])
+        let line = &self.bytes[line];
+        (self.clean || !has_control(line)) && (self.utf8 || std::str::from_utf8(line).is_ok())
     }
 
-    /// Looks at this line and some behind it at once.
-    fn check(&mut self, line: Range<usize>) {
-        let from = line.end.max(self.bytes.len().min(line.start + BLOCK));
-        let rest = &self.bytes[from..];
-        self.checked = from + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        self.plain = is_plain(&self.bytes[line.start..self.checked]);
+    /// Looks at this line and those behind it, up to a block.
+    fn check_block(&mut self, line: Range<usize>) {
+        let least = line.end.max(self.bytes.len().min(line.start + BLOCK));
+        let rest = &self.bytes[least..];
+        self.checked = least + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let block = &self.bytes[line.start..self.checked];
+        self.utf8 = simdutf8::basic::from_utf8(block).is_ok();
+        self.clean = !has_control(block);
     }
-}
-
-/// Whether lines are UTF-8 without control characters, beside line feeds.
-fn is_plain(lines: &[u8]) -> bool {
-    !has_control(lines) && simdutf8::basic::from_utf8(lines).is_ok()
 }
 
 /// The lines without their line ends (a line feed, perhaps behind a carriage return).

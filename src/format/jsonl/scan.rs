@@ -16,7 +16,7 @@ use std::ops::Range;
 const MOST_DEPTH: u32 = 100;
 /// Members remembered for one object; then learning starts afresh.
 const MOST_MEMBERS: usize = 256;
-/// How many bytes of a text are looked at before a search is called for.
+/// How many bytes of a string are looked at before a search is called for.
 const NEAR: usize = 16;
 /// How many members in a row may be missing from a record without being learned again.
 const LOOKAHEAD: usize = 4;
@@ -37,7 +37,7 @@ struct Member {
     /// The first eight of them and the last eight, where there are so many.
     ends: Option<(u64, u64)>,
     child: Child,
-    /// Its last value was a text too long for [`near`].
+    /// Its last value was a string longer than [`NEAR`].
     long: bool,
 }
 
@@ -116,6 +116,7 @@ impl<'a, 't> Scanner<'a, 't> {
         end
     }
 
+    /// The members of an object that has some, like those of its node's objects before.
     #[inline]
     fn members(
         &mut self,
@@ -134,10 +135,10 @@ impl<'a, 't> Scanner<'a, 't> {
             let value = json.skip_space(value);
             let end = match (json.byte(value), member.child) {
                 (b'"', Child::Other | Child::Field(_)) => {
-                    let (end, escaped) = json.text(value, member.long)?;
+                    let (end, escaped) = json.expected_string(value, member.long)?;
                     member.long = end - value > NEAR;
                     if let Child::Field(node) = member.child {
-                        self.cells[node] = json.text_cell(value..end, escaped);
+                        self.cells[node] = json.string_cell(value..end, escaped);
                     }
                     end
                 }
@@ -202,21 +203,20 @@ impl<'a, 't> Scanner<'a, 't> {
     /// Puts a value into its cell: in place, since a cell handed up through memory would stall its reader.
     #[inline]
     fn cell(&mut self, json: Json<'a>, node: NodeId, at: usize, depth: u32) -> Option<usize> {
-        let bytes = json.0;
         match json.byte(at) {
             b'"' => {
                 let (end, escaped) = json.string(at)?;
-                self.cells[node] = json.text_cell(at..end, escaped);
+                self.cells[node] = json.string_cell(at..end, escaped);
                 Some(end)
             }
             b'-' | b'0'..=b'9' => {
                 let end = json.number(at)?;
-                self.cells[node] = Cell::Number(&bytes[at..end]);
+                self.cells[node] = Cell::Number(&json.0[at..end]);
                 Some(end)
             }
             _ => {
                 let end = json.skip_value(at, depth)?;
-                self.cells[node] = Cell::of(&bytes[at..end]);
+                self.cells[node] = Cell::of(&json.0[at..end]);
                 Some(end)
             }
         }
@@ -331,12 +331,12 @@ impl<'a> Json<'a> {
     /// The end of the string whose quote is at `at`, behind its closing quote, and whether it has escapes.
     #[inline]
     fn string(self, at: usize) -> Option<(usize, bool)> {
-        self.text(at, false)
+        self.expected_string(at, false)
     }
 
-    /// The same for one that is expected to be long, or not.
+    /// The same, quicker if it is known beforehand whether it is longer than [`NEAR`].
     #[inline]
-    fn text(self, at: usize, long: bool) -> Option<(usize, bool)> {
+    fn expected_string(self, at: usize, long: bool) -> Option<(usize, bool)> {
         let rest = self.0.get(at + 1..)?;
         let near = if long { None } else { rest.first_chunk().and_then(near) };
         let stop = match near {
@@ -351,7 +351,7 @@ impl<'a> Json<'a> {
 
     /// The cell of a string.
     #[inline]
-    fn text_cell(self, string: Range<usize>, escaped: bool) -> Cell<'a> {
+    fn string_cell(self, string: Range<usize>, escaped: bool) -> Cell<'a> {
         match escaped {
             true => Cell::Escaped(&self.0[string]),
             false => Cell::Text(&self.0[string.start + 1..string.end - 1]),
@@ -397,7 +397,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// The first `"` or `\` among so many bytes, within which most texts end: both words at once spare a call.
+/// The first `"` or `\` among so many bytes, within which most strings end: two words at once spare a call.
 #[inline]
 fn near(bytes: &[u8; NEAR]) -> Option<usize> {
     let [low, high] = bytes.as_chunks::<8>().0 else { return None };
@@ -414,4 +414,21 @@ fn stops(word: [u8; 8]) -> u64 {
     let (quote, backslash) = (word ^ (ONES * 0x22), word ^ (ONES * 0x5C));
     let zero = |x: u64| x.wrapping_sub(ONES) & !x;
     (zero(quote) | zero(backslash)) & (ONES * 0x80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_near_search_finds_what_a_search_finds(
+            text in prop::collection::vec(prop_oneof![Just(b'"'), Just(b'\\'), Just(b'#'), Just(b'!'), any::<u8>()], NEAR),
+        ) {
+            prop_assert_eq!(near(text.first_chunk().unwrap()), memchr::memchr2(b'"', b'\\', &text));
+            let plain: Vec<u8> = text.iter().map(|b| b & 0xF0).collect();
+            prop_assert_eq!(near(plain.first_chunk().unwrap()), None);
+        }
+    }
 }

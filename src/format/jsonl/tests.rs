@@ -308,6 +308,34 @@ fn one_line_that_is_not_utf8_spoils_no_other() {
 }
 
 #[test]
+fn a_string_that_goes_on_behind_its_line_is_none() {
+    let layout = layout("t time,x text");
+    for tail in ["\",\"y\":1}", "\"}", "\"", "", "b\"}", " "] {
+        let decoded = decode(with_time("\"x\":1") + &with_time("\"x\":\"a").replace('}', "") + tail, &layout);
+        assert!(messages(&decoded)[0].contains("the line ends inside a string"), "{tail}: {:?}", messages(&decoded));
+        assert_eq!(texts(&decoded, 1), [Some("1")]);
+    }
+}
+
+#[test]
+fn a_bad_line_is_found_in_any_block() {
+    let layout = layout("t time,x text");
+    let good = with_time("\"x\":\"é\"");
+    let bad: [&[u8]; 3] = [b"\xFF", b"\xC3", b"\x01"];
+    for (bad, before) in bad.into_iter().zip([0, 400, 4_000]) {
+        for ending in ["\n", "\r\n"] {
+            let (head, rest) = good.split_at(good.find('é').unwrap());
+            let bad = [head.as_bytes(), bad, rest.as_bytes()].concat();
+            let text = [good.repeat(before).as_bytes(), &bad, good.repeat(500).as_bytes()].concat();
+            let lines: Vec<&[u8]> = text.split(|&b| b == b'\n').collect();
+            let decoded = decode(lines.join(ending.as_bytes()), &layout);
+            let records: Vec<_> = decoded.batches[0].bad.iter().map(|bad| bad.record as usize).collect();
+            assert_eq!((records, decoded.records as usize), (vec![before], before + 501));
+        }
+    }
+}
+
+#[test]
 fn nesting_ends_at_127_levels() {
     let layout = layout("t time,a text");
     let nested = |levels: usize| with_time(&format!("\"a\":{}{}", "[".repeat(levels - 1), "]".repeat(levels - 1)));
