@@ -124,9 +124,38 @@ impl Read for Counted {
     }
 }
 
+enum Source {
+    /// A plain regular file. By its own type, since std reads such a one into memory that it has not cleared before.
+    File(Counted),
+    Other(Box<dyn Read + Send>),
+}
+
+impl Read for Source {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::File(file) => file.read(buf),
+            Source::Other(other) => other.read(buf),
+        }
+    }
+}
+
+impl Source {
+    /// Reads up to `want` bytes, fewer only at the end.
+    fn read_to(&mut self, want: u64, buf: &mut Vec<u8>) -> io::Result<usize> {
+        match self {
+            Source::File(Counted { file, read }) => {
+                let n = file.by_ref().take(want).read_to_end(buf)?;
+                read.add(n as u64);
+                Ok(n)
+            }
+            Source::Other(other) => other.by_ref().take(want).read_to_end(buf),
+        }
+    }
+}
+
 /// The decompressed bytes of an input.
 pub(super) struct Bytes {
-    source: Box<dyn Read + Send>,
+    source: Source,
     /// Of a pipe or device, where a read may wait for somebody to write: its descriptor.
     stream: Option<OwnedFd>,
 }
@@ -137,16 +166,21 @@ impl Bytes {
         let stream = if opened.regular { None } else { Some(opened.file.as_fd().try_clone_to_owned()?) };
         let mut counted = Counted { file: opened.file, read };
         let mut magic = Vec::with_capacity(MAGIC);
-        counted.by_ref().take(MAGIC as u64).read_to_end(&mut magic)?;
+        counted.file.by_ref().take(MAGIC as u64).read_to_end(&mut magic)?;
         let zipped = magic.starts_with(&[0x1f, 0x8b]);
         let zstd = magic == [0x28, 0xb5, 0x2f, 0xfd];
+        if stream.is_none() && !zipped && !zstd {
+            counted.file.seek(SeekFrom::Current(-(magic.len() as i64)))?;
+            return Ok(Self { source: Source::File(counted), stream });
+        }
+        counted.read.add(magic.len() as u64);
         let whole = io::Cursor::new(magic).chain(counted);
         let source: Box<dyn Read + Send> = match (zipped, zstd) {
             (true, _) => Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 17, whole))),
             (_, true) => Box::new(zstd::stream::read::Decoder::new(whole)?),
             _ => Box::new(whole),
         };
-        Ok(Self { source, stream })
+        Ok(Self { source: Source::Other(source), stream })
     }
 
     /// Waits until there is something to read, but not beyond `until`. What was decompressed and not yet taken is
@@ -166,7 +200,7 @@ impl Bytes {
         let want = size.saturating_sub(buf.len()).max(1);
         buf.reserve(want);
         if self.stream.is_none() {
-            let n = self.source.by_ref().take(want as u64).read_to_end(buf)?;
+            let n = self.source.read_to(want as u64, buf)?;
             return Ok(n < want);
         }
         let start = buf.len();
@@ -235,7 +269,7 @@ impl Chunker {
             io::copy(&mut bytes.source.by_ref().take(self.offset), &mut io::sink()).map_err(failed)?;
             self.bytes = Some(bytes);
         } else {
-            self.bytes = Some(Bytes { source: Box::new(Counted { file: opened.file, read }), stream: None });
+            self.bytes = Some(Bytes { source: Source::File(Counted { file: opened.file, read }), stream: None });
         }
         Ok(())
     }
