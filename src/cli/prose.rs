@@ -120,8 +120,8 @@ fn watermark() -> Section {
                  events are late. An event that is late for some of its sliding windows counts in the others.",
             ),
             Paragraph::Text(
-                "Several inputs are read by event time: next comes the record of the one that is furthest behind. \
-                 --concat makes one of them, --watermark-by one per value of a field. --idle-after, --max-skew and \
+                "Several inputs are read by event time: next comes the record that leaves its input's greatest time \
+                 least far ahead, so a quiet night that all inputs share makes nobody late. --concat makes one of them, --watermark-by one per value of a field. --idle-after, --max-skew and \
                  --outliers keep a silent input, a fast clock or a stray record from spoiling the watermark.",
             ),
         ],
@@ -169,7 +169,10 @@ fn types() -> Section {
         vec![Paragraph::Text(
             "A field is typed by the first 1,000 records of each input, or by --schema. An integer field that meets a \
              fraction becomes a double, a key that meets another type becomes text; any other value that does not fit \
-             makes a bad record. Integers add up exactly, and a sum that does not fit 64 bits is an error.",
+             makes a bad record. A field that changes so far down the input is told on stderr: rows written before \
+             have the old type, so here alone a run with --delay and one without may write a value differently (1 and \
+             1.0). Integers add up exactly, and a sum that does not fit 64 bits is an error. JSON has no NaN or \
+             infinity: they are written as null.",
         )],
     )
 }
