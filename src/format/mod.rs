@@ -187,3 +187,37 @@ pub fn by_extension(path: &std::path::Path) -> Option<&'static FormatKind> {
         _ => FORMATS.iter().copied().find(|kind| kind.extensions.contains(&extension.as_str())),
     }
 }
+
+#[cfg(test)]
+mod table_tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::path::Path;
+
+    #[test]
+    fn every_format_is_found_by_its_name_and_extensions_and_says_what_it_is() {
+        let mut names = HashSet::new();
+        let mut extensions = HashSet::new();
+        for kind in FORMATS {
+            assert!(names.insert(kind.name), "{} stands twice", kind.name);
+            assert!(!kind.doc.is_empty() && kind.doc.len() < 100, "{}", kind.name);
+            assert!(!matches!(kind.read, Read::No) || kind.write.is_some(), "{} is good for nothing", kind.name);
+            assert_eq!(find(&kind.name.to_uppercase()).map(|found| found.name), Some(kind.name));
+            for extension in kind.extensions {
+                assert!(extensions.insert(*extension), "{extension} stands twice");
+                for name in [format!("a.{extension}"), format!("a.{extension}.GZ"), format!("a.{extension}.zst")] {
+                    assert_eq!(by_extension(Path::new(&name)).map(|found| found.name), Some(kind.name), "{name}");
+                }
+            }
+        }
+        assert!(by_extension(Path::new("a.gz")).is_none() && by_extension(Path::new("jsonl")).is_none());
+    }
+
+    #[test]
+    fn first_bytes_tell_one_input_format_at_most() {
+        for head in [&b"{\"a\":1}\n"[..], b"a,b\n1,2\n", b"a\tb\n1\t2\n", b"PAR1\x15\x04"] {
+            let sniffed = FORMATS.iter().filter(|kind| (kind.sniff)(head)).count();
+            assert_eq!(sniffed, 1, "{}", String::from_utf8_lossy(head));
+        }
+    }
+}

@@ -102,6 +102,17 @@ mod tests {
     use crate::time::{all_zones, format_rfc3339};
     use proptest::prelude::*;
 
+    #[test]
+    fn every_kind_of_window_has_a_name_of_its_own_and_says_what_it_is() {
+        let mut names = std::collections::HashSet::new();
+        for kind in WINDOWS {
+            assert!(names.insert(kind.name), "{} stands twice", kind.name);
+            assert!(!kind.doc.is_empty() && !kind.value.is_empty(), "{}", kind.name);
+            assert_eq!(find(kind.name).map(|found| found.name), Some(kind.name));
+            assert!((kind.parse)("", &Grid::default()).is_err(), "{}", kind.name);
+        }
+    }
+
     fn parse(kind: &str, text: &str, grid: &Grid) -> Arc<dyn Windower> {
         match (find(kind).expect("a kind").parse)(text, grid) {
             Ok(Grouping::Windows(windower)) => windower,
