@@ -155,3 +155,30 @@ fn impossible_windows_are_refused() {
         assert_eq!(error.exit_code(), 2, "{}: {error}", case["id"]);
     }
 }
+
+/// One input's watermark after each record: it never moves back.
+#[test]
+fn watermarks_are_as_other_engines_state_them() {
+    let all = cases("multi_watermark");
+    assert_eq!(all.len(), 2);
+    for case in all {
+        let delay = micros(&case, &case["parameters"]["inputs"]["a"]);
+        let marks = case["expected"]["watermarks"].as_array().unwrap();
+        for n in 1..=marks.len() {
+            let folder = tempfile::tempdir().unwrap();
+            let at = |name: &str| folder.path().join(name).display().to_string();
+            let lines = case["input"].as_array().unwrap()[..n].iter().map(|record| line(&case, record) + "\n");
+            std::fs::write(at("in.jsonl"), lines.collect::<String>()).unwrap();
+            let args = ["window", "-t=t", "--time-format=unix-us", "--tumbling=1h", "-o=/dev/null"].map(String::from);
+            let more = [format!("--delay={delay}us"), format!("--summary={}", at("sum.json")), at("in.jsonl")];
+            helpers::run(&args.into_iter().chain(more).collect::<Vec<_>>(), None).unwrap();
+            let summary: Value = serde_json::from_str(&std::fs::read_to_string(at("sum.json")).unwrap()).unwrap();
+            let want = if marks[n - 1].is_null() {
+                Value::Null
+            } else {
+                helpers::instant(micros(&case, &marks[n - 1])).into()
+            };
+            assert_eq!(summary["watermark"], want, "{} after record {}", case["id"], n - 1);
+        }
+    }
+}
