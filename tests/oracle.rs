@@ -74,7 +74,7 @@ fn job() -> impl Strategy<Value = Job> {
                 outliers: if live { outliers } else { 0 },
                 idle_after: if by_device { idle.or(Some(5 * SECOND)) } else { idle.filter(|_| live && !concat) },
                 max_skew: skew.filter(|_| live && !concat),
-                max_policy: live && max && skew.is_some() && !concat,
+                max_policy: live && max && !concat,
                 by_device,
                 concat,
                 since,
