@@ -5,7 +5,7 @@
 
 use crate::time::{Span, Ts};
 use arrow::array::RecordBatch;
-use arrow::buffer::ScalarBuffer;
+use arrow::buffer::{BooleanBuffer, ScalarBuffer};
 use std::sync::Arc;
 
 /// The promise that no on-time event before this instant will come.
@@ -205,6 +205,22 @@ pub struct EventBatch {
     pub last_mark: Watermark,
     /// Each row's place among all records.
     pub positions: Positions,
+    /// The rows that `--where` is true for; none: all. The others move the watermark and nothing else.
+    pub selected: Option<BooleanBuffer>,
+}
+
+impl EventBatch {
+    /// Whether a row is to be used.
+    #[inline]
+    pub fn is_selected(&self, row: usize) -> bool {
+        self.selected.as_ref().is_none_or(|selected| selected.value(row))
+    }
+
+    /// The job's watermark after a row: what fires behind it.
+    #[inline]
+    pub fn mark_after(&self, row: usize) -> Watermark {
+        if row + 1 < self.times.len() { self.marks.job(row + 1) } else { self.last_mark }
+    }
 }
 
 /// The positions of a batch's rows.

@@ -247,7 +247,8 @@ fn decode_column(rest: &mut [&[u8]], ty: FieldType, last: bool) -> ArrayRef {
             let values = values.collect::<Decimal128Array>();
             Arc::new(values.with_data_type(DataType::Decimal128(precision, scale)))
         }
-        FieldType::Text => decode_text(rest, last),
+        // A list is no key.
+        FieldType::Text | FieldType::List(_) => decode_text(rest, last),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Nothing here opens a file. What a flag is called is known to `cli` alone.
 
-use crate::expr::{Call, Key};
+use crate::expr::{Key, Order, Scalar, Selection};
 use crate::format::{FormatKind, TextOptions};
 use crate::schema::{FieldPath, FieldType};
 use crate::time::{Span, TimeFormat, Ts, Zone};
@@ -24,8 +24,16 @@ pub struct Plan {
     pub until: Option<Ts>,
     /// What records are grouped by.
     pub keys: Vec<Key>,
+    /// Only records for which this is true are used.
+    pub filter: Option<Scalar>,
     /// What is computed.
-    pub calls: Vec<Call>,
+    pub selection: Selection,
+    /// Which rows are written, and in what order those of one window.
+    pub finish: FinishPlan,
+    /// When rows are written.
+    pub mode: Mode,
+    /// What else makes rows be written, if anything does.
+    pub trigger: Option<Trigger>,
     /// Where results go.
     pub output: OutputPlan,
     /// What becomes of late records.
@@ -36,6 +44,78 @@ pub struct Plan {
     pub report: ReportPlan,
     /// Threads that decode and aggregate; at least 1.
     pub threads: usize,
+}
+
+/// What becomes of the rows of a window before they are written.
+#[derive(Clone, Default)]
+pub struct FinishPlan {
+    /// Only rows for which this is true are written. Over [`Selection::calls`] and all columns of a row.
+    pub having: Option<Scalar>,
+    /// What rows of one window are ordered by; ties by keys.
+    pub order: Vec<Order>,
+    /// How many rows of a window (and group of keys) are written, with a column `rank`.
+    pub top: Option<Top>,
+    /// A key's windows without rows are written too.
+    pub fill: Option<Fill>,
+}
+
+/// `--top N`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Top {
+    /// How many.
+    pub rows: usize,
+    /// Indices of the keys that have a ranking each; none: the window has one.
+    pub by: Vec<usize>,
+}
+
+/// `--fill`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// What stands in a filled row.
+    pub with: Filling,
+    /// At most this many windows in a row; longer gaps are counted.
+    pub max: u64,
+}
+
+/// What stands in a filled row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filling {
+    /// Numbers are 0, all else is null.
+    Zero,
+    /// Everything is null.
+    Null,
+    /// The values of the key's row before it.
+    Previous,
+}
+
+/// When rows are written (SPEC section 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Each window once, when it is final.
+    Append,
+    /// Windows that changed, at each trigger and when final.
+    Update {
+        /// How long a window is kept behind its end for late events.
+        lateness: Span,
+    },
+    /// The whole table at each trigger.
+    Complete {
+        /// How long windows are kept behind the watermark; none: for ever.
+        keep: Option<Span>,
+    },
+}
+
+/// What makes rows be written before windows are final.
+#[derive(Clone)]
+pub enum Trigger {
+    /// Every so many used records; per key where windows are endless.
+    Count(u64),
+    /// When the watermark crosses a multiple of this.
+    EventTime(Span),
+    /// Every so often by the wall clock.
+    Wall(Span),
+    /// When this is true of a key's row. Over [`Selection::calls`] and all columns of a row.
+    When(Scalar),
 }
 
 /// One input.
@@ -60,8 +140,8 @@ pub struct InputPlan {
     pub text: TextOptions,
     /// Declared types.
     pub declared: Vec<(FieldPath, FieldType)>,
-    /// The event time's field; none when the flag was missing: the run then names the fields that look like times.
-    pub time: Option<FieldPath>,
+    /// The event time; none when the flag was missing: the run then names the fields that look like times.
+    pub time: Option<Scalar>,
     /// How it is written.
     pub time_format: TimeFormat,
     /// The zone of local times.

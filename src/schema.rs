@@ -14,15 +14,37 @@ use std::sync::Arc;
 /// How many records of each input the types are inferred from. A count, so that read sizes never matter.
 pub const SAMPLE_RECORDS: usize = 1_000;
 
-/// A path into a record: `actor.login`, or one odd name in double quotes.
+/// A path into a record: `actor.login`, one odd name in double quotes, or into an array: `items[0].sku`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FieldPath(Vec<String>);
+pub struct FieldPath {
+    /// Names of members, outermost first, up to the first array.
+    parts: Vec<String>,
+    /// The way from there: an index first, if there is any.
+    inside: Vec<Step>,
+}
+
+/// A step into a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Step {
+    /// The element of an array, from 0; negative from its end (-1 is the last). Null where there is none.
+    Index(i64),
+    /// The member of an object.
+    Member(String),
+}
 
 impl FieldPath {
     /// A path from its parts, outermost first; never empty.
     pub fn new(parts: Vec<String>) -> Self {
         debug_assert!(!parts.is_empty());
-        Self(parts)
+        Self { parts, inside: Vec::new() }
+    }
+
+    /// The same path followed further into its value, by an index first.
+    #[must_use]
+    pub fn into_array(mut self, inside: Vec<Step>) -> Self {
+        debug_assert!(matches!(inside.first(), None | Some(Step::Index(_))));
+        self.inside = inside;
+        self
     }
 
     /// Reads `a.b.c`; a part in double quotes may hold any character (`""` is one quote).
@@ -45,20 +67,32 @@ impl FieldPath {
             parts.push(part);
             match after.strip_prefix('.') {
                 Some(next) => rest = next,
-                None if after.is_empty() => return Some(Self(parts)),
+                None if after.is_empty() => return Some(Self::new(parts)),
                 None => return None,
             }
         }
     }
 
-    /// The parts, outermost first.
+    /// The names of members, outermost first, up to the first array.
     pub fn parts(&self) -> &[String] {
-        &self.0
+        &self.parts
     }
 
-    /// The name a column of this field has in the output: the parts joined by dots.
+    /// The way on from there, into an array: empty for most paths.
+    pub fn inside(&self) -> &[Step] {
+        &self.inside
+    }
+
+    /// The name a column of this field has in the output: the parts joined by dots, indices in brackets.
     pub fn name(&self) -> String {
-        self.0.join(".")
+        let mut name = self.parts.join(".");
+        for step in &self.inside {
+            match step {
+                Step::Index(index) => name.push_str(&format!("[{index}]")),
+                Step::Member(member) => name.push_str(&format!(".{member}")),
+            }
+        }
+        name
     }
 }
 
@@ -104,6 +138,27 @@ pub enum FieldType {
     },
     /// An instant (microseconds, UTC).
     Time,
+    /// A list of values of one of the other types: only results have it. See [`FieldType::list`].
+    List(&'static FieldType),
+}
+
+/// A list of lists there is not.
+static LISTS: [FieldType; 5] = [FieldType::Int, FieldType::Double, FieldType::Bool, FieldType::Text, FieldType::Time];
+/// Every decimal type, by precision (from 1) and scale (from 0).
+static DECIMALS: [[FieldType; 39]; 38] = decimals();
+
+const fn decimals() -> [[FieldType; 39]; 38] {
+    let mut all = [[FieldType::Int; 39]; 38];
+    let mut precision = 0;
+    while precision < 38 {
+        let mut scale = 0;
+        while scale < 39 {
+            all[precision][scale] = FieldType::Decimal { precision: precision as u8 + 1, scale: scale as i8 };
+            scale += 1;
+        }
+        precision += 1;
+    }
+    all
 }
 
 impl FieldType {
@@ -116,6 +171,31 @@ impl FieldType {
             FieldType::Text => DataType::Utf8,
             FieldType::Decimal { precision, scale } => DataType::Decimal128(precision, scale),
             FieldType::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+            FieldType::List(item) => DataType::List(Arc::new(Field::new_list_field(item.arrow(), true))),
+        }
+    }
+
+    /// The type of lists of these values; none for a list, as there are no lists of lists.
+    pub fn list(self) -> Option<FieldType> {
+        match self {
+            FieldType::List(_) => None,
+            FieldType::Decimal { precision, scale } => {
+                let scales = DECIMALS.get(usize::from(precision).checked_sub(1)?)?;
+                scales.get(usize::try_from(scale).ok()?).map(FieldType::List)
+            }
+            plain => LISTS.iter().find(|item| **item == plain).map(FieldType::List),
+        }
+    }
+
+    /// The type of a column that a decoder made; a dictionary of text is text.
+    pub fn of(ty: &DataType) -> Self {
+        match ty {
+            DataType::Int64 => FieldType::Int,
+            DataType::Float64 => FieldType::Double,
+            DataType::Boolean => FieldType::Bool,
+            DataType::Decimal128(precision, scale) => FieldType::Decimal { precision: *precision, scale: *scale },
+            DataType::Timestamp(..) => FieldType::Time,
+            _ => FieldType::Text,
         }
     }
 
@@ -128,6 +208,7 @@ impl FieldType {
             FieldType::Text => "text".into(),
             FieldType::Decimal { precision, scale } => format!("decimal({precision},{scale})"),
             FieldType::Time => "timestamp".into(),
+            FieldType::List(item) => format!("{}[]", item.name()),
         }
     }
 
@@ -161,6 +242,30 @@ pub fn number_text(value: f64) -> String {
         true => format!("{value:.0}"),
         false => zmij::Buffer::new().format(value).to_owned(),
     }
+}
+
+/// A value written in an expression, or a constant argument of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Literal {
+    /// `NULL`
+    Null,
+    /// An integer of 64 bits.
+    Int(i64),
+    /// A number with an exponent, or beyond 38 digits.
+    Double(f64),
+    /// `TRUE`, `FALSE`
+    Bool(bool),
+    /// Text in single quotes.
+    Text(String),
+    /// A number with a point: `value * 10^-scale`.
+    Decimal {
+        /// All digits.
+        value: i128,
+        /// How many of them stand behind the point.
+        scale: i8,
+    },
+    /// `TIMESTAMP '2026-01-31 12:00'`
+    Time(crate::time::Ts),
 }
 
 /// What a job does with a field.
@@ -238,8 +343,9 @@ impl Column {
 pub struct Layout {
     /// The columns, in the order of the output batch. The one at `time` is the event time.
     pub columns: Vec<Column>,
-    /// Index of the event time in `columns`; that column never holds a null.
-    pub time: usize,
+    /// Index of the event time in `columns`; that column never holds a null. None when the time is computed from
+    /// other columns: a decoder then leaves [`Rows::times`](crate::format::Rows::times) empty.
+    pub time: Option<usize>,
     /// How this input writes its event time. A unit that was found on the way is kept here.
     pub time_reader: TimeReader,
     /// Whether each record's own bytes (or whole row) are wanted beside the columns, for side files and lines.
@@ -250,8 +356,9 @@ impl Layout {
     /// The Arrow schema of batches decoded with this layout.
     pub fn schema(&self) -> SchemaRef {
         let fields = self.columns.iter().enumerate().map(|(i, c)| {
-            let ty = if i == self.time { FieldType::Time } else { c.ty };
-            Field::new(c.path.name(), ty.arrow(), i != self.time)
+            let is_time = self.time == Some(i);
+            let ty = if is_time { FieldType::Time } else { c.ty };
+            Field::new(c.path.name(), ty.arrow(), !is_time)
         });
         Arc::new(Schema::new(fields.collect::<Vec<_>>()))
     }
@@ -299,7 +406,7 @@ mod tests {
     use super::*;
 
     fn parts(text: &str) -> Option<Vec<String>> {
-        FieldPath::parse(text).map(|p| p.0)
+        FieldPath::parse(text).map(|p| p.parts)
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl<F: Family> Cells<F> {
     /// The state for arguments of this type.
     pub(super) fn new(ty: FieldType) -> Self {
         let kept = match ty {
-            FieldType::Text => Kept::Texts(Store::new()),
+            FieldType::Text | FieldType::List(_) => Kept::Texts(Store::new()),
             FieldType::Decimal { .. } => Kept::Decimals(Store::new()),
             FieldType::Int | FieldType::Double | FieldType::Bool | FieldType::Time => Kept::Words(Store::new()),
         };
@@ -112,7 +112,8 @@ impl<F: Family> Accumulator for Cells<F> {
         }
     }
 
-    fn widen(&mut self, argument: FieldType) -> Result<()> {
+    fn widen(&mut self, arguments: &[FieldType]) -> Result<()> {
+        let argument = arguments[0];
         let kept = match (self.ty, argument, &self.kept) {
             (from, to, _) if from == to => return Ok(()),
             (FieldType::Int, FieldType::Double, Kept::Words(store)) => {

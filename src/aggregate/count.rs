@@ -3,7 +3,7 @@
 //! Must not know any type: whether a value is there is all that counts. Over nothing it is 0.
 
 use super::column::{argument, each};
-use super::{Accumulator, AggregateKind, OutOfRange, Slot, Takes, distinct};
+use super::{Accumulator, AggregateKind, Arguments, OutOfRange, Slot, Takes, distinct};
 use crate::error::Result;
 use crate::schema::FieldType;
 use arrow::array::{Array, ArrayRef, Int64Array};
@@ -14,15 +14,18 @@ pub(super) static COUNT: AggregateKind = AggregateKind {
     name: "count",
     usage: "count(*), count(x) or count(DISTINCT x)",
     doc: "the number of rows, of values that are not null, or of different values; 0 over nothing",
-    takes: Takes::AnythingOrRows,
+    aliases: &[],
+    takes: &[Takes::Anything],
+    optional: 0,
+    rows: true,
     distinct: true,
     ordered: false,
     build,
 };
 
-fn build(argument: Option<FieldType>, distinct: bool) -> Box<dyn Accumulator> {
-    match argument {
-        Some(ty) if distinct => distinct::build(ty),
+fn build(arguments: Arguments<'_>) -> Box<dyn Accumulator> {
+    match arguments.first() {
+        Some(ty) if arguments.distinct => distinct::build(ty),
         Some(_) => Box::new(Count { of_values: true, counts: Counts::default() }),
         None => Box::new(Count { of_values: false, counts: Counts::default() }),
     }
@@ -91,7 +94,7 @@ impl Accumulator for Count {
         self.counts.merge(into, from);
     }
 
-    fn widen(&mut self, _: FieldType) -> Result<()> {
+    fn widen(&mut self, _: &[FieldType]) -> Result<()> {
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 use super::cells::{Cells, Family};
 use super::column::Moment;
 use super::value::Value;
-use super::{Accumulator, AggregateKind, Takes};
+use super::{Accumulator, AggregateKind, Arguments, Takes};
 use crate::schema::FieldType;
 use arrow::array::ArrayRef;
 
@@ -14,7 +14,10 @@ pub(super) static MIN: AggregateKind = AggregateKind {
     name: "min",
     usage: "min(x)",
     doc: "the least value; text by bytes, false before true; null over nothing",
-    takes: Takes::Anything,
+    aliases: &[],
+    takes: &[Takes::Anything],
+    optional: 0,
+    rows: false,
     distinct: false,
     ordered: false,
     build: build::<false>,
@@ -25,14 +28,17 @@ pub(super) static MAX: AggregateKind = AggregateKind {
     name: "max",
     usage: "max(x)",
     doc: "the greatest value; NaN is above all numbers; null over nothing",
-    takes: Takes::Anything,
+    aliases: &[],
+    takes: &[Takes::Anything],
+    optional: 0,
+    rows: false,
     distinct: false,
     ordered: false,
     build: build::<true>,
 };
 
-fn build<const GREATEST: bool>(argument: Option<FieldType>, _: bool) -> Box<dyn Accumulator> {
-    Box::new(Cells::<Extremum<GREATEST>>::new(argument.unwrap_or(FieldType::Text)))
+fn build<const GREATEST: bool>(arguments: Arguments<'_>) -> Box<dyn Accumulator> {
+    Box::new(Cells::<Extremum<GREATEST>>::new(arguments.first().unwrap_or(FieldType::Text)))
 }
 
 struct Extremum<const GREATEST: bool>;

@@ -5,7 +5,7 @@
 use super::cells::{Cells, Family};
 use super::column::Moment;
 use super::value::Value;
-use super::{Accumulator, AggregateKind, Takes};
+use super::{Accumulator, AggregateKind, Arguments, Takes};
 use crate::schema::FieldType;
 use arrow::array::ArrayRef;
 
@@ -14,7 +14,10 @@ pub(super) static FIRST: AggregateKind = AggregateKind {
     name: "first",
     usage: "first(x)",
     doc: "the value at the earliest event time, ties by position; null over nothing",
-    takes: Takes::Anything,
+    aliases: &[],
+    takes: &[Takes::Anything],
+    optional: 0,
+    rows: false,
     distinct: false,
     ordered: true,
     build: build::<false>,
@@ -25,14 +28,17 @@ pub(super) static LAST: AggregateKind = AggregateKind {
     name: "last",
     usage: "last(x)",
     doc: "the value at the latest event time, ties by position; null over nothing",
-    takes: Takes::Anything,
+    aliases: &[],
+    takes: &[Takes::Anything],
+    optional: 0,
+    rows: false,
     distinct: false,
     ordered: true,
     build: build::<true>,
 };
 
-fn build<const LATEST: bool>(argument: Option<FieldType>, _: bool) -> Box<dyn Accumulator> {
-    Box::new(Cells::<FirstLast<LATEST>>::new(argument.unwrap_or(FieldType::Text)))
+fn build<const LATEST: bool>(arguments: Arguments<'_>) -> Box<dyn Accumulator> {
+    Box::new(Cells::<FirstLast<LATEST>>::new(arguments.first().unwrap_or(FieldType::Text)))
 }
 
 struct FirstLast<const LATEST: bool>;

@@ -19,7 +19,7 @@ mod tests;
 mod value;
 
 use crate::error::Result;
-use crate::schema::FieldType;
+use crate::schema::{FieldType, Literal};
 use arrow::array::ArrayRef;
 
 /// A place in an accumulator's state: one group of one pane, window or session. Slots are dense and recycled.
@@ -41,15 +41,15 @@ pub trait Accumulator: Send {
 
     /// Takes in rows: row `rows[i]` of the argument columns goes to `slots[i]`.
     ///
-    /// `args` are the argument column and, for functions that [need an order](AggregateKind::ordered), the event time
-    /// (`Int64`, microseconds) and the position (`UInt64`).
+    /// `args` are the argument columns and, for functions that [need an order](AggregateKind::ordered), behind them the
+    /// event time (`Int64`, microseconds) and the position (`UInt64`).
     fn update(&mut self, slots: &[Slot], rows: &[u32], args: &[ArrayRef]) -> Result<()>;
 
     /// Adds the rows of `from` to `into`; `from` stays as it is.
     fn merge(&mut self, into: Slot, from: Slot);
 
-    /// The argument column has another type from now on (an integer column met a fraction, a key column became text).
-    fn widen(&mut self, argument: FieldType) -> Result<()>;
+    /// The argument columns have these types from now on (an integer column met a fraction, a key column became text).
+    fn widen(&mut self, arguments: &[FieldType]) -> Result<()>;
 
     /// The results of these slots, in this order, of the type [`Accumulator::output`] tells.
     /// An `Err` tells the index into `slots` whose result cannot be represented.
@@ -73,15 +73,44 @@ pub struct OutOfRange {
     pub hint: &'static str,
 }
 
-/// What a function takes.
+/// What a function takes in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// `*` or nothing, or one value of any type.
-    AnythingOrRows,
-    /// One value of any type.
+    /// A column of any type.
     Anything,
-    /// One number.
+    /// A column of numbers.
     Number,
+    /// A column of truth values.
+    Truth,
+    /// A constant from 0 to 1.
+    Share,
+    /// A constant text.
+    Text,
+}
+
+impl Takes {
+    /// Whether the argument is a constant, known when the state is made, and no column.
+    pub fn is_constant(self) -> bool {
+        matches!(self, Takes::Share | Takes::Text)
+    }
+}
+
+/// What the state of a call is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments<'a> {
+    /// The types of the argument columns; none for `count(*)`.
+    pub types: &'a [FieldType],
+    /// The constant arguments, in order.
+    pub constants: &'a [Literal],
+    /// `DISTINCT` stood before the arguments.
+    pub distinct: bool,
+}
+
+impl Arguments<'_> {
+    /// The type of the first argument column, if there is one.
+    pub fn first(&self) -> Option<FieldType> {
+        self.types.first().copied()
+    }
 }
 
 /// A row of the table of aggregates.
@@ -92,31 +121,53 @@ pub struct AggregateKind {
     pub usage: &'static str,
     /// One line of what it gives, and over nothing.
     pub doc: &'static str,
-    /// What it takes.
-    pub takes: Takes,
+    /// Other names it is known by, in lower case.
+    pub aliases: &'static [&'static str],
+    /// What it takes: columns first, then constants.
+    pub takes: &'static [Takes],
+    /// How many of the last arguments may be left out.
+    pub optional: usize,
+    /// Whether it may be called over rows: `count(*)`.
+    pub rows: bool,
     /// Whether `DISTINCT` may stand before the argument.
     pub distinct: bool,
     /// Whether its result depends on event time and position, which are then passed as further arguments.
     pub ordered: bool,
-    /// Makes the state for an argument of this type (none: `count(*)`).
-    pub build: fn(argument: Option<FieldType>, distinct: bool) -> Box<dyn Accumulator>,
+    /// Makes the state, for arguments that were [checked](AggregateKind::check).
+    pub build: fn(arguments: Arguments<'_>) -> Box<dyn Accumulator>,
+}
+
+impl std::fmt::Debug for AggregateKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 /// Every aggregate there is.
 pub static AGGREGATES: &[&AggregateKind] =
     &[&count::COUNT, &sum::SUM, &sum::AVG, &extremum::MIN, &extremum::MAX, &first_last::FIRST, &first_last::LAST];
 
+/// A function as it was called: `p95` is a function with a constant in its name.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The function.
+    pub kind: &'static AggregateKind,
+    /// Constants that its name stands for, behind those given.
+    pub preset: Vec<Literal>,
+}
+
 impl AggregateKind {
-    /// Refuses an argument of a type it cannot take (none: rows), naming the field:
+    /// Refuses an argument column of a type it cannot take, naming it as it was typed:
     /// `sum needs a number, but "page" is text`.
-    pub fn check(&self, field: &str, argument: Option<FieldType>) -> Result<(), String> {
-        match (self.takes, argument) {
-            (Takes::AnythingOrRows, _) | (Takes::Anything, Some(_)) => Ok(()),
-            (Takes::Number, Some(ty)) if ty.is_number() => Ok(()),
-            (Takes::Number, Some(ty)) => {
-                Err(format!("{} needs a number, but \"{field}\" is {}", self.name, with_article(ty)))
+    pub fn check(&self, place: usize, shown: &str, ty: FieldType) -> Result<(), String> {
+        match self.takes.get(place) {
+            Some(Takes::Number) if !ty.is_number() => {
+                Err(format!("{} needs a number, but \"{shown}\" is {}", self.name, with_article(ty)))
             }
-            (Takes::Anything | Takes::Number, None) => Err(format!("{} needs a field", self.name)),
+            Some(Takes::Truth) if ty != FieldType::Bool => {
+                Err(format!("{} needs true or false, but \"{shown}\" is {}", self.name, with_article(ty)))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -129,8 +180,10 @@ fn with_article(ty: FieldType) -> String {
 }
 
 /// The aggregate of this name, in any case.
-pub fn find(name: &str) -> Option<&'static AggregateKind> {
-    AGGREGATES.iter().copied().find(|kind| kind.name.eq_ignore_ascii_case(name))
+pub fn find(name: &str) -> Option<Named> {
+    let name = name.to_ascii_lowercase();
+    let kind = AGGREGATES.iter().copied().find(|kind| kind.name == name || kind.aliases.contains(&name.as_str()))?;
+    Some(Named { kind, preset: Vec::new() })
 }
 
 /// Makes `slot` hold what `empty` makes, growing the states if need be.

@@ -21,10 +21,13 @@ pub(super) static SUM: AggregateKind = AggregateKind {
     name: "sum",
     usage: "sum(x)",
     doc: "the sum, exact before it is rounded to its type; null over nothing",
-    takes: Takes::Number,
+    aliases: &[],
+    takes: &[Takes::Number],
+    optional: 0,
+    rows: false,
     distinct: false,
     ordered: false,
-    build: |argument, _| Box::new(Sum(Totals::new(argument))),
+    build: |arguments| Box::new(Sum(Totals::new(arguments.first()))),
 };
 
 /// `avg(x)`.
@@ -32,10 +35,13 @@ pub(super) static AVG: AggregateKind = AggregateKind {
     name: "avg",
     usage: "avg(x)",
     doc: "the mean as a double, rounded once; null over nothing",
-    takes: Takes::Number,
+    aliases: &[],
+    takes: &[Takes::Number],
+    optional: 0,
+    rows: false,
     distinct: false,
     ordered: false,
-    build: |argument, _| Box::new(Average { totals: Totals::new(argument), counts: Counts::default() }),
+    build: |arguments| Box::new(Average { totals: Totals::new(arguments.first()), counts: Counts::default() }),
 };
 
 /// The most digits a decimal can have.
@@ -199,8 +205,8 @@ impl Accumulator for Sum {
         self.0.merge(into, from);
     }
 
-    fn widen(&mut self, argument: FieldType) -> Result<()> {
-        self.0.widen(argument)
+    fn widen(&mut self, arguments: &[FieldType]) -> Result<()> {
+        self.0.widen(arguments[0])
     }
 
     fn values(&self, slots: &[Slot]) -> Result<ArrayRef, OutOfRange> {
@@ -239,8 +245,8 @@ impl Accumulator for Average {
         self.counts.merge(into, from);
     }
 
-    fn widen(&mut self, argument: FieldType) -> Result<()> {
-        self.totals.widen(argument)
+    fn widen(&mut self, arguments: &[FieldType]) -> Result<()> {
+        self.totals.widen(arguments[0])
     }
 
     fn values(&self, slots: &[Slot]) -> Result<ArrayRef, OutOfRange> {

@@ -6,9 +6,11 @@
 use super::window::{ClockFlags, InputFlags, OutputFlags, ResultFlags, TimeFlags, WindowArgs};
 use super::{Environment, text};
 use crate::error::{Error, Result};
-use crate::expr::{self, Call, Key};
+use crate::expr::{self, Key, Scalar, Selection};
 use crate::format::{self, FORMATS, FormatKind, Read, TextOptions};
-use crate::plan::{BadPlan, ClockPlan, InputPath, InputPlan, LatePlan, OutputPlan, Plan, Policy, ReportPlan};
+use crate::plan::{
+    BadPlan, ClockPlan, FinishPlan, InputPath, InputPlan, LatePlan, Mode, OutputPlan, Plan, Policy, ReportPlan,
+};
 use crate::schema::{FieldPath, FieldType};
 use crate::time::{Span, TimeFormat, Ts, Zone};
 use crate::window::{Grid, Grouping};
@@ -23,7 +25,11 @@ pub(super) fn plan(args: &WindowArgs, env: &Environment) -> Result<Plan> {
         since,
         until,
         keys: keys(&args.results.by)?,
-        calls: calls(&args.results.agg)?,
+        filter: None,
+        selection: selection(&args.results.agg)?,
+        finish: FinishPlan::default(),
+        mode: Mode::Append,
+        trigger: None,
         clock: clock(&args.clock)?,
         late: late(&args.clock)?,
         bad: bad(&args.input)?,
@@ -32,7 +38,7 @@ pub(super) fn plan(args: &WindowArgs, env: &Environment) -> Result<Plan> {
         threads: threads(args.input.threads.as_deref(), env)?,
         input: input(args, env)?,
     };
-    expr::check_names(&plan.keys, &plan.calls).map_err(|e| e.at("--by, --agg"))?;
+    expr::check_names(&plan.keys, &plan.selection.outputs).map_err(|e| e.at("--by, --agg"))?;
     one_place_each(&plan)?;
     Ok(plan)
 }
@@ -87,7 +93,7 @@ fn grouping(args: &WindowArgs, zone: &Zone) -> Result<Grouping> {
 fn follows_weeks(args: &WindowArgs, grid: &Grid, grouping: &Grouping) -> Result<bool> {
     let other = args.kinds.grouping(&Grid { sunday_weeks: !grid.sunday_weeks, ..grid.clone() })?;
     let windows = |grouping: &Grouping| match grouping {
-        Grouping::Session { .. } => Vec::new(),
+        Grouping::Session { .. } | Grouping::Global { .. } | Grouping::Count(_) => Vec::new(),
         Grouping::Windows(windower) => {
             let mut out = Vec::new();
             windower.windows_of(Ts::from_micros(0), &mut out);
@@ -106,11 +112,9 @@ fn keys(lists: &[String]) -> Result<Vec<Key>> {
     text::lists("by", lists, expr::parse_keys)
 }
 
-fn calls(lists: &[String]) -> Result<Vec<Call>> {
-    match lists {
-        [] => expr::parse_calls("count(*) AS count"),
-        lists => text::lists("agg", lists, expr::parse_calls),
-    }
+fn selection(lists: &[String]) -> Result<Selection> {
+    let joined = if lists.is_empty() { "count(*) AS count".to_owned() } else { lists.join(", ") };
+    expr::parse_calls(&joined).map_err(|e| text::in_flag("agg", &e))
 }
 
 fn clock(flags: &ClockFlags) -> Result<ClockPlan> {
@@ -225,7 +229,7 @@ fn input(args: &WindowArgs, env: &Environment) -> Result<InputPlan> {
         format: text::optional("input-format", flags.input_format.as_deref(), input_format)?,
         text: text_options(flags)?,
         declared: declared(&flags.schema)?,
-        time: field("time", time.time.as_deref())?,
+        time: field("time", time.time.as_deref())?.map(Scalar::field),
         time_format: text::optional("time-format", time.time_format.as_deref(), TimeFormat::parse)?.unwrap_or_default(),
         zone: zone("input-tz", time.input_tz.as_deref())?,
     })

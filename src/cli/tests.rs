@@ -64,9 +64,9 @@ fn printed(line: &str) -> String {
 fn the_least_that_makes_a_job() {
     let plan = plan("- -t ts --tumbling 1m");
     assert_eq!(plan.input.paths, [InputPath::Stdin]);
-    assert_eq!(plan.input.time.unwrap().name(), "ts");
+    assert_eq!(plan.input.time.unwrap().shown(), "ts");
     assert!(plan.keys.is_empty());
-    assert_eq!(plan.calls.iter().map(|call| call.name.as_str()).collect::<Vec<_>>(), ["count"]);
+    assert_eq!(plan.selection.outputs.iter().map(|output| output.name.as_str()).collect::<Vec<_>>(), ["count"]);
     assert_eq!((plan.clock.delay, plan.clock.outliers, plan.clock.policy), (None, 0, Policy::Min));
     assert_eq!((plan.threads, plan.output.format.name, plan.output.limit), (3, "jsonl", None));
     assert!(plan.input.text.header && plan.input.text.nulls.is_empty() && plan.input.text.delimiter.is_none());
@@ -93,7 +93,7 @@ fn every_flag_reaches_the_plan() {
     let midnight_in_tokyo = Ts::from_micros(1_767_193_200_000_000);
     assert_eq!((plan.since, plan.until), (Some(midnight_in_tokyo), Some(Ts::from_micros(1_767_222_000_000_000))));
     assert_eq!(plan.keys.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["page", "a", "b"]);
-    assert_eq!(plan.calls.len(), 2);
+    assert_eq!(plan.selection.calls.len(), 2);
     assert_eq!(plan.output.limit, Some(1_000));
     assert_eq!((plan.input.format.unwrap().name, plan.output.format.name), ("csv", "jsonl"));
     assert_eq!(plan.input.declared.len(), 1);

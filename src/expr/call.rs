@@ -4,8 +4,9 @@
 //! its alias, else as it was typed, with the function in lower case and without spare spaces.
 
 use super::sql::{Item, Sql, field, nearest, quoted};
-use super::{Call, check_names};
-use crate::aggregate::{self, AGGREGATES, AggregateKind, Takes};
+use super::tree::{Expr as Tree, Node};
+use super::{Call, Output, Scalar, Selection, check_names};
+use crate::aggregate::{self, AGGREGATES, AggregateKind};
 use crate::error::{Error, Result};
 use crate::schema::FieldPath;
 use sqlparser::ast::{
@@ -22,15 +23,20 @@ enum Argument {
 }
 
 /// Reads a list of calls with optional names. The error shows the place; the flag's name is the caller's to add.
-pub fn parse_calls(text: &str) -> Result<Vec<Call>> {
+pub fn parse_calls(text: &str) -> Result<Selection> {
     let sql = Sql { text, takes: "a call like sum(amount)" };
-    let items = sql.items()?;
-    let calls = items.into_iter().map(|item| call(sql, item)).collect::<Result<Vec<_>>>()?;
-    check_names(&[], &calls)?;
-    Ok(calls)
+    let mut selection = Selection::default();
+    for item in sql.items()? {
+        let (call, name) = call(sql, item)?;
+        let root = Tree { node: Node::Aggregate(selection.calls.len()), at: Location::empty() };
+        selection.outputs.push(Output { expr: Scalar { text: text.into(), root }, name });
+        selection.calls.push(call);
+    }
+    check_names(&[], &selection.outputs)?;
+    Ok(selection)
 }
 
-fn call(sql: Sql<'_>, item: Item) -> Result<Call> {
+fn call(sql: Sql<'_>, item: Item) -> Result<(Call, String)> {
     let start = item.start;
     let (function, arguments) = match &item.expr {
         Expr::Function(function) => match &function.args {
@@ -44,12 +50,13 @@ fn call(sql: Sql<'_>, item: Item) -> Result<Call> {
     let distinct = arguments.duplicate_treatment == Some(DuplicateTreatment::Distinct);
     let argument = argument(sql, kind, &arguments.args, start)?;
     check_distinct(sql, kind, distinct, &argument, start)?;
-    let name = item.alias.unwrap_or_else(|| typed(kind, distinct, &argument));
-    let argument = match argument {
-        Argument::Rows => None,
-        Argument::Field(parts) => Some(FieldPath::new(parts)),
+    let shown = typed(kind, distinct, &argument);
+    let name = item.alias.unwrap_or_else(|| shown.clone());
+    let arguments = match argument {
+        Argument::Rows => Vec::new(),
+        Argument::Field(parts) => vec![Scalar::field(FieldPath::new(parts))],
     };
-    Ok(Call { kind, argument, distinct, name })
+    Ok((Call { kind, arguments, constants: Vec::new(), distinct, filter: None, shown }, name))
 }
 
 /// Whether the call is a name and arguments, without clauses.
@@ -60,7 +67,7 @@ fn is_plain(function: &Function, arguments: &FunctionArgumentList) -> bool {
 }
 
 fn named(sql: Sql<'_>, name: &str, start: Location) -> Result<&'static AggregateKind> {
-    aggregate::find(name).ok_or_else(|| {
+    aggregate::find(name).map(|named| named.kind).ok_or_else(|| {
         let names = || AGGREGATES.iter().map(|kind| kind.name);
         let guess = nearest(name, names()).map_or_else(String::new, |near| format!("did you mean {near}? "));
         let all = names().collect::<Vec<_>>().join(", ");
@@ -69,7 +76,7 @@ fn named(sql: Sql<'_>, name: &str, start: Location) -> Result<&'static Aggregate
 }
 
 fn argument(sql: Sql<'_>, kind: &AggregateKind, args: &[FunctionArg], start: Location) -> Result<Argument> {
-    let rows = kind.takes == Takes::AnythingOrRows;
+    let rows = kind.rows;
     let found = match args {
         [] if rows => return Ok(Argument::Rows),
         [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] if rows => return Ok(Argument::Rows),
@@ -132,11 +139,11 @@ mod tests {
 
     fn calls(text: &str) -> Vec<String> {
         let calls = parse_calls(text).unwrap_or_else(|error| panic!("{error}"));
-        let show = |call: Call| {
-            let argument = call.argument.map_or("-".to_owned(), |path| path.parts().join("|"));
-            format!("{} {argument} {} {}", call.kind.name, call.distinct, call.name)
+        let show = |(call, output): (Call, Output)| {
+            let argument = call.arguments.first().map(|argument| argument.as_field().unwrap().parts().join("|"));
+            format!("{} {} {} {}", call.kind.name, argument.unwrap_or("-".into()), call.distinct, output.name)
         };
-        calls.into_iter().map(show).collect()
+        calls.calls.into_iter().zip(calls.outputs).map(show).collect()
     }
 
     fn error(text: &str) -> String {

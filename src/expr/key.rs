@@ -3,7 +3,7 @@
 //! Must not know aggregates. A key is named by its alias, else by its path with dots.
 
 use super::sql::{Sql, field};
-use super::{Key, check_names};
+use super::{Key, Scalar, check_names};
 use crate::error::Result;
 use crate::schema::FieldPath;
 
@@ -14,7 +14,7 @@ pub fn parse_keys(text: &str) -> Result<Vec<Key>> {
         let parts = field(&item.expr).ok_or_else(|| sql.unsupported(sql.place(&item.expr, item.start)))?;
         let path = FieldPath::new(parts);
         let name = item.alias.unwrap_or_else(|| path.name());
-        Ok(Key { path, name })
+        Ok(Key { expr: Scalar::field(path), name })
     });
     let keys = items.collect::<Result<Vec<_>>>()?;
     check_names(&keys, &[])?;
@@ -27,7 +27,7 @@ mod tests {
 
     fn keys(text: &str) -> Vec<(String, String)> {
         let keys = parse_keys(text).unwrap_or_else(|error| panic!("{error}"));
-        keys.into_iter().map(|key| (key.path.parts().join("|"), key.name)).collect()
+        keys.into_iter().map(|key| (key.expr.as_field().unwrap().parts().join("|"), key.name)).collect()
     }
 
     fn key(path: &str, name: &str) -> (String, String) {

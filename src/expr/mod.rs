@@ -5,47 +5,84 @@
 
 mod call;
 mod declare;
+pub mod functions;
 mod key;
+mod scalar;
 mod sql;
+mod tree;
 
 pub use call::parse_calls;
 pub use declare::parse_schema;
 pub use key::parse_keys;
+pub use scalar::{Bound, Computed, Scalar, Scope, Use};
 
 use crate::aggregate::AggregateKind;
 use crate::error::{Error, Result};
-use crate::schema::FieldPath;
+use crate::schema::Literal;
 use std::collections::HashSet;
 
 /// The columns that stand in front of every result (SPEC section 4).
 const BOUNDS: [&str; 2] = ["window_start", "window_end"];
 
-/// A field to group by and the name of its output column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is grouped by, and the name of its output column.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Key {
-    /// The field.
-    pub path: FieldPath,
+    /// Over fields of the record.
+    pub expr: Scalar,
     /// The output column.
     pub name: String,
 }
 
-/// One aggregate call and the name of its output column.
+/// One aggregate call.
 #[derive(Clone)]
 pub struct Call {
     /// The function.
     pub kind: &'static AggregateKind,
-    /// Its argument; none for `count(*)`.
-    pub argument: Option<FieldPath>,
-    /// `DISTINCT` stood before the argument.
+    /// Its arguments that are columns, over fields of the record; none for `count(*)`.
+    pub arguments: Vec<Scalar>,
+    /// Its arguments that are constants.
+    pub constants: Vec<Literal>,
+    /// `DISTINCT` stood before the arguments.
     pub distinct: bool,
-    /// The output column: the alias, or the call as it was typed.
+    /// `FILTER (WHERE ...)`: only rows for which this is true count.
+    pub filter: Option<Scalar>,
+    /// The call as it was typed, in our spacing: `count(DISTINCT user_id)`.
+    pub shown: String,
+}
+
+/// An output column: an expression over the results of calls, keys and bounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// Over results: [`Scope::aggregate`] and names of columns that stand before it.
+    pub expr: Scalar,
+    /// Its name: the alias, or the expression as it was typed.
     pub name: String,
 }
 
+/// One criterion that rows are ordered by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// Over results and all output columns.
+    pub expr: Scalar,
+    /// Greatest first.
+    pub descending: bool,
+    /// Nulls before all others (else behind them).
+    pub nulls_first: bool,
+}
+
+/// What is computed of every group: the calls that all expressions over results need, and the output columns.
+#[derive(Clone, Default)]
+pub struct Selection {
+    /// Every different call, also those that only conditions and orders need.
+    pub calls: Vec<Call>,
+    /// The output columns.
+    pub outputs: Vec<Output>,
+}
+
 /// Refuses output columns that cannot be told apart. The parsers check their own lists; this is for both together.
-pub fn check_names(keys: &[Key], calls: &[Call]) -> Result<()> {
+pub fn check_names(keys: &[Key], outputs: &[Output]) -> Result<()> {
     let mut seen = HashSet::new();
-    for name in keys.iter().map(|key| &key.name).chain(calls.iter().map(|call| &call.name)) {
+    for name in keys.iter().map(|key| &key.name).chain(outputs.iter().map(|output| &output.name)) {
         if BOUNDS.contains(&name.as_str()) {
             return Err(Error::usage(format!("\"{name}\" is a column that every result has"))
                 .hint(format!("give yours another name: {} AS other", sql::quoted(name))));
@@ -65,7 +102,7 @@ mod tests {
     #[test]
     fn a_key_and_a_call_may_not_share_a_name() {
         let keys = parse_keys("page, total").unwrap();
-        let calls = parse_calls("sum(x) AS total").unwrap();
+        let calls = parse_calls("sum(x) AS total").unwrap().outputs;
         let error = check_names(&keys, &calls).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -175,13 +175,13 @@ impl Assembly {
         };
         let (columns, times) = columns.finish(&self.layout);
         let records = (!contiguous).then_some(records);
-        self.batches.push(Rows { columns, times, records, first, raw, bad });
+        self.batches.push(Rows { columns, times, records, first, raw, bad, types: None, selected: None });
     }
 }
 
 /// A record without a usable time is bad, whatever else the column is used for.
 fn misfit(layout: &Layout, column: usize, found: Found) -> Misfit {
-    match column == layout.time {
+    match Some(column) == layout.time {
         true => Misfit::Bad,
         false => layout.columns[column].misfit(found),
     }
@@ -212,7 +212,7 @@ impl TimeCells {
     /// Only the event time decides on the input's unit.
     #[inline]
     fn take(&mut self, at: CellOf<'_>, reading: Reading) -> Ts {
-        if reading.unit.is_some() && at.index == at.layout.time {
+        if reading.unit.is_some() && Some(at.index) == at.layout.time {
             self.found = reading.unit;
         }
         reading.ts
@@ -237,7 +237,7 @@ impl<'a> CellOf<'a> {
     /// That `shown` (as [`shown`] writes it) is no value of this column.
     #[cold]
     pub fn unfit(self, found: Found, shown: &str) -> Unfit {
-        let phrase = match self.index == self.layout.time {
+        let phrase = match Some(self.index) == self.layout.time {
             true => format!("expected a time, found {shown}"),
             false => format!("expected a {}, found {shown}", self.column().ty.name()),
         };
@@ -255,7 +255,7 @@ pub struct ColumnBuilders {
 impl ColumnBuilders {
     /// Empty columns with room for `rows` values.
     pub fn new(layout: &Layout, rows: usize) -> Self {
-        let builder = |(i, column): (usize, &Column)| match i == layout.time {
+        let builder = |(i, column): (usize, &Column)| match Some(i) == layout.time {
             true => ColumnBuilder::EventTime(Vec::with_capacity(rows)),
             false => ColumnBuilder::new(column.ty, rows),
         };
@@ -339,7 +339,8 @@ impl ColumnBuilder {
             FieldType::Int => ColumnBuilder::Int(Values::new(rows)),
             FieldType::Double => ColumnBuilder::Double(Values::new(rows)),
             FieldType::Bool => ColumnBuilder::Bool(Values::new(rows)),
-            FieldType::Text => ColumnBuilder::Text(Texts::new(rows)),
+            // No field of an input is a list: its text stands for it.
+            FieldType::Text | FieldType::List(_) => ColumnBuilder::Text(Texts::new(rows)),
             FieldType::Decimal { precision, scale } => ColumnBuilder::Decimal(Values::new(rows), precision, scale),
             FieldType::Time => ColumnBuilder::Time(Values::new(rows)),
         }
@@ -849,7 +850,7 @@ mod tests {
             column("id", Role::Value, FieldType::Int, true),
         ];
         let time_reader = TimeReader::new(TimeFormat::Auto, Zone::UTC);
-        let layout = Layout { columns, time: 0, time_reader, keep_raw: false };
+        let layout = Layout { columns, time: Some(0), time_reader, keep_raw: false };
         let mut assembly = Assembly::new(Arc::default(), &layout, 8);
         for (record, cells) in (0..).zip(records) {
             assembly.row(Place { record, line: u64::from(record), bytes: 0..0 }, |at, builder, times| {

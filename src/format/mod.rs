@@ -14,12 +14,15 @@ pub mod parquet;
 mod plain;
 pub mod table;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{Raw, Times};
-use crate::schema::{Layout, Sample, Wanted};
+use crate::schema::{FieldType, Layout, Sample, Wanted};
 use crate::time::TimeReader;
-use arrow::array::RecordBatch;
+use arrow::array::{BooleanArray, RecordBatch};
+use arrow::buffer::BooleanBuffer;
+use arrow::compute::filter_record_batch;
 use arrow::datatypes::SchemaRef;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -87,6 +90,118 @@ pub struct Rows {
     pub raw: Raw,
     /// Records that are not rows, in order.
     pub bad: Vec<BadRecord>,
+    /// The types of the layout's columns, once [`Derive`] has made other columns of them.
+    pub types: Option<Arc<[FieldType]>>,
+    /// The rows to be used, if not all are.
+    pub selected: Option<BooleanBuffer>,
+}
+
+/// What is computed of decoded columns before anything else looks at them: the event time, keys, arguments and which
+/// rows are used. A pure function of a piece, so it runs wherever pieces are decoded.
+pub trait Derive: Send + Sync {
+    /// Makes the job's columns of the layout's, sets aside records that fail, and finds the unit of times.
+    ///
+    /// `before` matters only if [`Derive::needs_places`]. None: a record failed, and to set it aside the records are
+    /// needed as they stood ([`Layout::keep_raw`]).
+    fn derive(&self, decoded: Decoded, layout: &Layout, before: Before) -> Result<Option<Decoded>>;
+
+    /// Whether a column tells where a record stands, which is only known once all pieces before it are decoded.
+    fn needs_places(&self) -> bool;
+}
+
+/// What stands before a piece in its input.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Before {
+    /// Lines.
+    pub lines: u64,
+    /// Records.
+    pub records: u64,
+}
+
+impl Rows {
+    /// The types of the columns that a decoder made.
+    pub fn field_types(&self) -> Vec<FieldType> {
+        self.columns.schema().fields().iter().map(|field| FieldType::of(field.data_type())).collect()
+    }
+
+    /// The number of a row's record within its chunk.
+    pub fn record(&self, row: usize) -> u32 {
+        match &self.records {
+            Some(records) => records[row],
+            None => self.first + row as u32,
+        }
+    }
+
+    /// The line of each row in the input, from 1 (of a columnar format: its record), if the records were kept.
+    pub fn lines(&self, before: Before) -> Vec<i64> {
+        match &self.raw {
+            Raw::Text(chunk, spans) => {
+                lines_of(chunk, spans).into_iter().map(|line| (before.lines + u64::from(line)) as i64 + 1).collect()
+            }
+            _ => (0..self.columns.num_rows())
+                .map(|row| (before.records + u64::from(self.record(row))) as i64 + 1)
+                .collect(),
+        }
+    }
+
+    /// Takes rows out that turned out bad. None if the records were not kept.
+    pub fn set_aside(self, bad: &BTreeMap<usize, String>) -> Result<Option<Self>> {
+        let lines = match &self.raw {
+            Raw::None => return Ok(None),
+            Raw::Text(chunk, spans) => Some(lines_of(chunk, spans)),
+            Raw::Rows(_) => None,
+        };
+        let kept: Vec<usize> = (0..self.times.len()).filter(|row| !bad.contains_key(row)).collect();
+        let good: BooleanArray = (0..self.times.len()).map(|row| Some(!bad.contains_key(&row))).collect();
+        let filter = |batch: &RecordBatch| {
+            filter_record_batch(batch, &good).map_err(|e| Error::failed(format!("cannot set records aside: {e}")))
+        };
+        let record_of: Vec<u32> = kept.iter().map(|&row| self.record(row)).collect();
+        let more = bad.iter().map(|(&row, message)| BadRecord {
+            record: self.record(row),
+            before_row: 0,
+            line: lines.as_ref().map_or_else(|| u64::from(self.record(row)), |lines| u64::from(lines[row])),
+            message: message.clone(),
+            bytes: match &self.raw {
+                Raw::Text(_, spans) => spans[row].0 as usize..spans[row].1 as usize,
+                _ => 0..0,
+            },
+            row: match &self.raw {
+                Raw::Rows(rows) => Some(rows.slice(row, 1)),
+                _ => None,
+            },
+        });
+        let mut all: Vec<BadRecord> = self.bad.iter().cloned().chain(more).collect();
+        all.sort_by_key(|bad| bad.record);
+        all.iter_mut().for_each(|bad| bad.before_row = record_of.partition_point(|&record| record < bad.record));
+        let raw = match &self.raw {
+            Raw::Text(chunk, spans) => Raw::Text(Arc::clone(chunk), kept.iter().map(|&row| spans[row]).collect()),
+            Raw::Rows(rows) => Raw::Rows(filter(rows)?),
+            Raw::None => Raw::None,
+        };
+        let selected = self.selected.as_ref().map(|all| kept.iter().map(|&row| all.value(row)).collect());
+        Ok(Some(Rows {
+            columns: filter(&self.columns)?,
+            times: Times::new(kept.iter().map(|&row| self.times.micros()[row]).collect()),
+            records: Some(record_of),
+            first: self.first,
+            raw,
+            bad: all,
+            types: self.types,
+            selected,
+        }))
+    }
+}
+
+/// How many lines of a chunk stand before each row.
+pub fn lines_of(chunk: &[u8], spans: &[(u32, u32)]) -> Vec<u32> {
+    let (mut line, mut at) = (0, 0);
+    let each = spans.iter().map(|&(start, _)| {
+        line += memchr::memchr_iter(b'\n', &chunk[at..start as usize]).count() as u32;
+        at = start as usize;
+        line
+    });
+    each.collect()
 }
 
 /// A record that could not become a row.

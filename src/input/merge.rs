@@ -13,10 +13,11 @@ use super::pool::{Chunk, Piece, Pool};
 use crate::clock::Greatest;
 use crate::error::{Error, Result};
 use crate::event::{Position, Positions, Raw, Times};
-use crate::format::{BadRecord, Rows};
+use crate::format::{BadRecord, Before, Rows, lines_of};
 use crate::schema::{FieldType, Layout};
 use crate::time::Ts;
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
+use arrow::buffer::BooleanBuffer;
 use arrow::compute::{cast, interleave};
 use arrow::datatypes::{DataType, Field, Schema, TimestampMicrosecondType};
 use std::cmp::Reverse;
@@ -29,6 +30,9 @@ const BLOCK: usize = 8_192;
 
 /// A run at least this long is handed on by itself, without a copy.
 const LONG_RUN: usize = 1_024;
+
+/// The column of the event time: the first of every job.
+const TIME: usize = 0;
 
 /// What comes next of all inputs.
 pub enum Item {
@@ -59,6 +63,8 @@ pub struct Merged {
     pub times: Times,
     /// Each row's place among all records.
     pub positions: Positions,
+    /// The rows to be used, if not all are.
+    pub selected: Option<BooleanBuffer>,
     /// Which inputs' records stand where.
     runs: Vec<Run>,
 }
@@ -131,20 +137,9 @@ impl Origin<'_> {
                 let lines = self.source.lines.get_or_init(|| lines_of(chunk, spans));
                 self.source.first_line + u64::from(lines[self.row]) + 1
             }
-            _ => self.source.first_record + u64::from(record_of(&self.source.rows, self.row)) + 1,
+            _ => self.source.first_record + u64::from(self.source.rows.record(self.row)) + 1,
         }
     }
-}
-
-/// How many lines of a chunk stand before each row.
-fn lines_of(chunk: &[u8], spans: &[(u32, u32)]) -> Vec<u32> {
-    let (mut line, mut at) = (0, 0);
-    let each = spans.iter().map(|&(start, _)| {
-        line += memchr::memchr_iter(b'\n', &chunk[at..start as usize]).count() as u32;
-        at = start as usize;
-        line
-    });
-    each.collect()
 }
 
 /// A lane's batch at hand and how far it was taken.
@@ -178,7 +173,6 @@ pub struct Merge {
     pool: Pool,
     lanes: Vec<LaneState>,
     types: Vec<FieldType>,
-    time: usize,
     concat: bool,
     /// Unfinished inputs by the progress their next record makes (at least: what is not read yet is not known), then
     /// order on the command line.
@@ -208,7 +202,6 @@ impl Merge {
         concat: bool,
     ) -> Self {
         let types = layouts[0].types();
-        let time = layouts[0].time;
         let lane = |(layout, &lines): (Arc<Layout>, &u64)| LaneState {
             decoded_with: Arc::clone(&layout),
             layout,
@@ -223,7 +216,7 @@ impl Merge {
         };
         let turns = (0..layouts.len()).map(|i| Reverse((Ts::MIN, i))).collect();
         let lanes = layouts.into_iter().zip(first_lines).map(lane).collect();
-        Self { pool, lanes, types, time, concat, turns, next: VecDeque::new() }
+        Self { pool, lanes, types, concat, turns, next: VecDeque::new() }
     }
 
     /// The next item, or none when all inputs have ended.
@@ -305,7 +298,8 @@ impl Merge {
             }
             state.leave_piece();
             let layout = Arc::clone(&state.layout);
-            let Some(piece) = self.pool.take(lane, &layout)? else { return Ok(false) };
+            let before = Before { lines: state.lines, records: state.records };
+            let Some(piece) = self.pool.take(lane, &layout, before)? else { return Ok(false) };
             self.lanes[lane].decoded_with = layout;
             self.enter_piece(lane, piece);
         }
@@ -346,7 +340,7 @@ impl Merge {
     /// those that others have made wider since.
     fn agree_on_types(&mut self, lane: usize) -> Result<()> {
         let Some(head) = &self.lanes[lane].head else { return Ok(()) };
-        let found = self.types_of(&head.source.rows.columns);
+        let found = self.types_of(&head.source.rows);
         if found == self.types {
             return Ok(());
         }
@@ -360,20 +354,16 @@ impl Merge {
         if found != self.types { self.decode_again(lane) } else { Ok(()) }
     }
 
-    /// The types of a batch, in the job's words: a dictionary of text is text.
-    fn types_of(&self, batch: &RecordBatch) -> Vec<FieldType> {
-        let fields = batch.schema();
-        let each = fields.fields().iter().enumerate();
-        each.map(|(i, field)| match field.data_type() {
-            _ if i == self.time => self.types[i],
-            DataType::Int64 => FieldType::Int,
-            DataType::Float64 => FieldType::Double,
-            DataType::Boolean => FieldType::Bool,
-            DataType::Decimal128(precision, scale) => FieldType::Decimal { precision: *precision, scale: *scale },
-            DataType::Timestamp(..) => FieldType::Time,
-            _ => FieldType::Text,
-        })
-        .collect()
+    /// The types of the fields that a batch was made of. Every event time is of one type.
+    fn types_of(&self, rows: &Rows) -> Vec<FieldType> {
+        match &rows.types {
+            Some(types) => types.to_vec(),
+            None => {
+                let mut types = rows.field_types();
+                types[TIME] = self.types[TIME];
+                types
+            }
+        }
     }
 
     fn widen_lane(&mut self, lane: usize) {
@@ -391,7 +381,8 @@ impl Merge {
         let (Some(chunk), Some(head)) = (&state.chunk, &state.head) else { return Ok(()) };
         let record = head.record();
         let layout = with_types(&state.decoded_with, &self.types);
-        let decoded = self.pool.decode(lane, chunk, &layout)?;
+        let before = Before { lines: state.lines, records: state.records };
+        let decoded = self.pool.decode(lane, chunk, &layout, before)?;
         let state = &mut self.lanes[lane];
         state.batches = decoded.batches.into();
         state.head = None;
@@ -413,13 +404,15 @@ impl Merge {
             let rows = run.source.rows.columns.slice(run.start, run.len);
             let times = run.source.rows.times.slice(run.start, run.len);
             let positions = run.positions();
-            return Ok(Merged { rows, times, positions, runs });
+            let selected = run.source.rows.selected.as_ref().map(|all| all.slice(run.start, run.len));
+            return Ok(Merged { rows, times, positions, selected, runs });
         }
         let rows = self.interleaved(&runs)?;
-        let times = Times::new(rows.column(self.time).as_primitive::<TimestampMicrosecondType>().values().clone());
+        let times = Times::new(rows.column(TIME).as_primitive::<TimestampMicrosecondType>().values().clone());
         let each = runs.iter().flat_map(|run| (0..run.len).map(|i| run.position(i)));
         let positions = Positions::Each(each.collect());
-        Ok(Merged { rows, times, positions, runs })
+        let selected = selected_of(&runs);
+        Ok(Merged { rows, times, positions, selected, runs })
     }
 
     fn interleaved(&self, runs: &[Run]) -> Result<RecordBatch> {
@@ -439,7 +432,7 @@ impl Merge {
             indices.extend((run.start..run.start + run.len).map(|row| (at, row)));
         }
         let put = |e: arrow::error::ArrowError| Error::failed(format!("cannot merge rows of several inputs: {e}"));
-        let columns = (0..self.types.len()).map(|i| {
+        let columns = (0..sources[0].rows.columns.num_columns()).map(|i| {
             let parts: Vec<ArrayRef> = sources.iter().map(|source| plain(source.rows.columns.column(i))).collect();
             let parts: Vec<&dyn arrow::array::Array> = parts.iter().map(|part| part.as_ref()).collect();
             interleave(&parts, &indices)
@@ -450,6 +443,17 @@ impl Merge {
         let fields = fields.map(|(f, c)| Field::new(f.name(), c.data_type().clone(), f.is_nullable()));
         RecordBatch::try_new(Arc::new(Schema::new(fields.collect::<Vec<_>>())), columns).map_err(put)
     }
+}
+
+/// The selected rows of several runs, unless all are.
+fn selected_of(runs: &[Run]) -> Option<BooleanBuffer> {
+    runs.iter().any(|run| run.source.rows.selected.is_some()).then(|| {
+        let each = runs.iter().flat_map(|run| {
+            let selected = run.source.rows.selected.as_ref();
+            (run.start..run.start + run.len).map(move |row| selected.is_none_or(|all| all.value(row)))
+        });
+        each.collect()
+    })
 }
 
 /// A layout whose columns are at least as wide as `types`.
@@ -504,31 +508,23 @@ impl Head {
     /// The number, within the piece, of the next record that is a row or bad.
     fn record(&self) -> u32 {
         let rows = &self.source.rows;
-        let row = (self.row < rows.times.len()).then(|| record_of(rows, self.row));
+        let row = (self.row < rows.times.len()).then(|| rows.record(self.row));
         let bad = rows.bad.get(self.bad).map(|bad| bad.record);
         row.into_iter().chain(bad).min().unwrap_or(u32::MAX)
     }
 
     fn skip_to(&mut self, record: u32) {
         let rows = &self.source.rows;
-        while self.row < rows.times.len() && record_of(rows, self.row) < record {
+        while self.row < rows.times.len() && rows.record(self.row) < record {
             self.row += 1;
         }
         self.bad = rows.bad.iter().take_while(|bad| bad.record < record).count();
     }
 }
 
-/// The number of a row's record within its piece.
-fn record_of(rows: &Rows, row: usize) -> u32 {
-    match &rows.records {
-        Some(records) => records[row],
-        None => rows.first + row as u32,
-    }
-}
-
 impl Run {
     fn position(&self, row: usize) -> Position {
-        let record = record_of(&self.source.rows, self.start + row);
+        let record = self.source.rows.record(self.start + row);
         Position::new(self.input, self.source.first_record + u64::from(record))
     }
 

@@ -15,4 +15,4 @@ mod tests;
 pub use bytes::name;
 pub use merge::{BadItem, Item, Merge, Merged, Origin, RawRecord};
 pub use pool::{Pool, Traffic};
-pub use prepare::{Prepared, Start, prepare, start};
+pub use prepare::{Decode, Prepared, Start, prepare, start};

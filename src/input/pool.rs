@@ -11,7 +11,7 @@
 use super::bytes::{self, Chunker};
 use super::columns::{ColumnChunk, ColumnReader};
 use crate::error::{Error, Result};
-use crate::format::{Decoded, TextDecoder};
+use crate::format::{Before, Decoded, Derive, TextDecoder};
 use crate::plan::InputPath;
 use crate::schema::Layout;
 use crate::signals;
@@ -42,15 +42,63 @@ pub(super) enum Chunk {
     Columns(ColumnChunk),
 }
 
-/// How a lane's chunks become rows.
+/// How a lane's chunks become columns.
 #[derive(Clone)]
 pub(super) enum Decoding {
     Text(Arc<dyn TextDecoder>),
     Columns(Arc<super::columns::Columns>),
 }
 
+/// How a lane's chunks become rows: decoded, and the job's columns computed.
+#[derive(Clone)]
+pub(super) struct Work {
+    pub(super) decoding: Decoding,
+    pub(super) derive: Option<Arc<dyn Derive>>,
+}
+
+impl Work {
+    /// All that can be done without knowing what stands before the chunk.
+    fn ahead(&self, chunk: &Chunk, layout: &Layout) -> Result<Decoded> {
+        let decoded = self.decoding.decode(chunk, layout)?;
+        match &self.derive {
+            Some(derive) if !derive.needs_places() => self.derive(&**derive, decoded, chunk, layout, Before::default()),
+            _ => Ok(decoded),
+        }
+    }
+
+    /// The rest, once that is known.
+    fn behind(&self, decoded: Decoded, chunk: &Chunk, layout: &Layout, before: Before) -> Result<Decoded> {
+        match &self.derive {
+            Some(derive) if derive.needs_places() => self.derive(&**derive, decoded, chunk, layout, before),
+            _ => Ok(decoded),
+        }
+    }
+
+    /// Where a record fails, the chunk is decoded again with the records as they stood.
+    fn derive(
+        &self,
+        derive: &dyn Derive,
+        decoded: Decoded,
+        chunk: &Chunk,
+        layout: &Layout,
+        before: Before,
+    ) -> Result<Decoded> {
+        if let Some(derived) = derive.derive(decoded, layout, before)? {
+            return Ok(derived);
+        }
+        let raw = Layout { keep_raw: true, ..layout.clone() };
+        let decoded = self.decoding.decode(chunk, &raw)?;
+        let derived = derive.derive(decoded, &raw, before)?;
+        let mut derived = derived.ok_or_else(|| Error::failed("records that failed cannot be set aside"))?;
+        if let Some(after) = &mut derived.layout {
+            Arc::make_mut(after).keep_raw = layout.keep_raw;
+        }
+        Ok(derived)
+    }
+}
+
 impl Decoding {
-    pub(super) fn decode(&self, chunk: &Chunk, layout: &Layout) -> Result<Decoded> {
+    fn decode(&self, chunk: &Chunk, layout: &Layout) -> Result<Decoded> {
         match (self, chunk) {
             (Decoding::Text(decoder), Chunk::Text(bytes)) => Ok(decoder.decode(Arc::clone(bytes), layout)),
             (Decoding::Columns(columns), Chunk::Columns(chunk)) => columns.decode(chunk, layout),
@@ -63,7 +111,7 @@ impl Decoding {
 pub(super) struct Lane {
     pub(super) path: InputPath,
     pub(super) reader: Reader,
-    pub(super) decoding: Decoding,
+    pub(super) work: Work,
     pub(super) layout: Arc<Layout>,
     /// A pipe or device: read by a thread of its own.
     pub(super) stream: bool,
@@ -85,7 +133,7 @@ pub struct Traffic {
 struct LaneState {
     path: InputPath,
     reader: Option<Reader>,
-    decoding: Decoding,
+    work: Work,
     layout: Arc<Layout>,
     stream: bool,
     /// Chunks that may be read beyond those in flight.
@@ -162,22 +210,24 @@ impl Pool {
 
     /// The next piece of a lane in its order, or none at its end. `layout` is the lane's layout as of now; a piece
     /// that was decoded with another is decoded again. Helps with whatever there is to do meanwhile.
-    pub(super) fn take(&mut self, lane: usize, layout: &Arc<Layout>) -> Result<Option<Piece>> {
+    pub(super) fn take(&mut self, lane: usize, layout: &Arc<Layout>, before: Before) -> Result<Option<Piece>> {
         let found = self.wait_for(lane)?;
         let Some(result) = found else { return Ok(None) };
         let named = |error: Error| error.at(bytes::name(&self.shared.lock().lanes[lane].path));
         let (chunk, used, decoded) = result.map_err(named)?;
-        if Arc::ptr_eq(&used, layout) {
+        if !Arc::ptr_eq(&used, layout) {
+            let decoded = self.decode(lane, &chunk, layout, before)?;
             return Ok(Some(Piece { chunk, decoded }));
         }
-        let decoded = self.decode(lane, &chunk, layout)?;
+        let work = self.shared.lock().lanes[lane].work.clone();
+        let decoded = work.behind(decoded, &chunk, layout, before)?;
         Ok(Some(Piece { chunk, decoded }))
     }
 
     /// Decodes a chunk of a lane again.
-    pub(super) fn decode(&self, lane: usize, chunk: &Chunk, layout: &Layout) -> Result<Decoded> {
-        let decoding = self.shared.lock().lanes[lane].decoding.clone();
-        decoding.decode(chunk, layout)
+    pub(super) fn decode(&self, lane: usize, chunk: &Chunk, layout: &Layout, before: Before) -> Result<Decoded> {
+        let work = self.shared.lock().lanes[lane].work.clone();
+        work.behind(work.ahead(chunk, layout)?, chunk, layout, before)
     }
 
     /// Chunks of this lane that are read from now on are decoded with this layout.
@@ -236,7 +286,7 @@ impl LaneState {
             full_depth,
             path: lane.path,
             reader: Some(lane.reader),
-            decoding: lane.decoding,
+            work: lane.work,
             layout: lane.layout,
             stream: lane.stream,
             want: 0,
@@ -337,11 +387,11 @@ impl Shared {
                 None => return,
             },
         };
-        let (decoding, layout) = {
+        let (work, layout) = {
             let state = self.lock();
-            (state.lanes[lane].decoding.clone(), Arc::clone(&state.lanes[lane].layout))
+            (state.lanes[lane].work.clone(), Arc::clone(&state.lanes[lane].layout))
         };
-        let decoded = decoding.decode(&chunk, &layout).map(|decoded| (chunk, layout, decoded));
+        let decoded = work.ahead(&chunk, &layout).map(|decoded| (chunk, layout, decoded));
         self.lock().lanes[lane].results.insert(number, decoded);
         self.news.notify_all();
     }

@@ -5,9 +5,9 @@
 use super::bytes::{self, Bytes, Chunker, Counters, Opened};
 use super::columns::{ColumnReader, Columns};
 use super::merge::Merge;
-use super::pool::{Decoding, Lane, MAX_OPEN, Pool, Reader, Traffic};
+use super::pool::{Decoding, Lane, MAX_OPEN, Pool, Reader, Traffic, Work};
 use crate::error::{Error, Result};
-use crate::format::{self, FORMATS, FormatKind, Read, TextDecoder};
+use crate::format::{self, Derive, FORMATS, FormatKind, Read, TextDecoder};
 use crate::plan::{InputPath, InputPlan, Plan};
 use crate::schema::{Layout, SAMPLE_RECORDS, Sample, Wanted};
 use crate::signals;
@@ -255,13 +255,21 @@ fn sniff(head: &[u8]) -> Result<&'static FormatKind> {
 }
 
 /// Puts prepared inputs to work. `matter`: rows with event times outside of it need not be read.
-pub fn start(inputs: Vec<Prepared>, layouts: Vec<Arc<Layout>>, how: &Start, matter: Option<(Ts, Ts)>) -> Result<Merge> {
+pub fn start(inputs: Vec<Prepared>, how: Vec<Decode>, start: &Start, matter: Option<(Ts, Ts)>) -> Result<Merge> {
     let first_lines: Vec<u64> = inputs.iter().map(Prepared::preamble_lines).collect();
-    let lanes = inputs.into_iter().zip(&layouts);
-    let lanes: Vec<Lane> = lanes.map(|(input, layout)| input.into_lane(Arc::clone(layout), matter)).collect();
-    let chunk = how.chunk.unwrap_or_else(|| (CHUNKS_OF_MANY / lanes.len()).clamp(64 << 10, CHUNK));
-    let pool = Pool::new(lanes, how.threads, chunk)?;
-    Ok(Merge::new(pool, layouts, &first_lines, how.outliers, how.concat))
+    let layouts = how.iter().map(|how| Arc::clone(&how.layout)).collect();
+    let lanes: Vec<Lane> = inputs.into_iter().zip(how).map(|(input, how)| input.into_lane(how, matter)).collect();
+    let chunk = start.chunk.unwrap_or_else(|| (CHUNKS_OF_MANY / lanes.len()).clamp(64 << 10, CHUNK));
+    let pool = Pool::new(lanes, start.threads, chunk)?;
+    Ok(Merge::new(pool, layouts, &first_lines, start.outliers, start.concat))
+}
+
+/// How the bytes of an input become the job's columns.
+pub struct Decode {
+    /// Its fields.
+    pub layout: Arc<Layout>,
+    /// What is computed of them; none: the fields are the columns.
+    pub derive: Option<Arc<dyn Derive>>,
 }
 
 /// How inputs are read and merged.
@@ -320,15 +328,17 @@ impl Prepared {
         }
     }
 
-    fn into_lane(self, layout: Arc<Layout>, matter: Option<(Ts, Ts)>) -> Lane {
-        let path = self.path;
+    fn into_lane(self, how: Decode, matter: Option<(Ts, Ts)>) -> Lane {
+        let (path, Decode { layout, derive }) = (self.path, how);
         match self.source {
             Source::Text { chunker, decoder, stream } => {
-                Lane { path, reader: Reader::Text(chunker), decoding: Decoding::Text(decoder), layout, stream }
+                let work = Work { decoding: Decoding::Text(decoder), derive };
+                Lane { path, reader: Reader::Text(chunker), work, layout, stream }
             }
             Source::Columns(columns) => {
                 let reader = Reader::Columns(ColumnReader::new(columns.chunks(&layout, matter)));
-                Lane { path, reader, decoding: Decoding::Columns(columns), layout, stream: false }
+                let work = Work { decoding: Decoding::Columns(columns), derive };
+                Lane { path, reader, work, layout, stream: false }
             }
         }
     }

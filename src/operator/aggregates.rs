@@ -1,20 +1,36 @@
 //! The aggregates of a job side by side: one slot is the same group in all of them.
 
-use crate::aggregate::{Accumulator, AggregateKind, OutOfRange, Slot};
+use crate::aggregate::{Accumulator, Arguments, OutOfRange, Slot};
 use crate::error::Result;
 use crate::event::EventBatch;
 use crate::schema::FieldType;
-use arrow::array::{ArrayRef, Int64Array, UInt64Array};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, UInt64Array};
 use arrow::datatypes::{DataType, Field};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 struct Call {
-    name: String,
-    /// The argument's field, for messages.
+    /// As it was typed, for messages.
+    shown: String,
+    /// The first argument, for messages.
     field: String,
     state: Box<dyn Accumulator>,
-    column: Option<usize>,
+    columns: Vec<usize>,
+    /// The column of truth values that says which rows count.
+    filter: Option<usize>,
     ordered: bool,
+}
+
+/// A call over columns of a batch.
+pub struct CallOver<'a> {
+    /// The call.
+    pub call: &'a crate::expr::Call,
+    /// Its argument columns and their types.
+    pub columns: Vec<(usize, FieldType)>,
+    /// The column of its `FILTER`.
+    pub filter: Option<usize>,
+    /// The first argument as it was typed.
+    pub field: String,
 }
 
 /// All aggregates of a job and the slots they share.
@@ -26,17 +42,19 @@ pub struct Aggregates {
 }
 
 impl Aggregates {
-    /// Adds a call: its output name, its function, and its argument's field, column and type.
-    pub fn add(
-        &mut self,
-        name: String,
-        kind: &'static AggregateKind,
-        argument: Option<(String, usize, FieldType)>,
-        distinct: bool,
-    ) {
-        let state = (kind.build)(argument.as_ref().map(|(_, _, ty)| *ty), distinct);
-        let (field, column) = argument.map_or_else(Default::default, |(field, column, _)| (field, Some(column)));
-        self.calls.push(Call { name, field, state, column, ordered: kind.ordered });
+    /// Adds a call.
+    pub fn add(&mut self, over: CallOver<'_>) {
+        let CallOver { call, columns, filter, field } = over;
+        let types: Vec<FieldType> = columns.iter().map(|(_, ty)| *ty).collect();
+        let arguments = Arguments { types: &types, constants: &call.constants, distinct: call.distinct };
+        self.calls.push(Call {
+            shown: call.shown.clone(),
+            field,
+            state: (call.kind.build)(arguments),
+            columns: columns.into_iter().map(|(column, _)| column).collect(),
+            filter,
+            ordered: call.kind.ordered,
+        });
     }
 
     /// A slot that holds no rows yet.
@@ -57,13 +75,21 @@ impl Aggregates {
     /// Takes rows `rows[i]` of a batch into `slots[i]`.
     pub(super) fn update(&mut self, slots: &[Slot], rows: &[u32], batch: &EventBatch) -> Result<()> {
         let mut order: Option<[ArrayRef; 2]> = None;
+        let mut kept: HashMap<usize, (Vec<Slot>, Vec<u32>)> = HashMap::new();
         for call in &mut self.calls {
-            let mut args: Vec<ArrayRef> =
-                call.column.iter().map(|&column| Arc::clone(batch.rows.column(column))).collect();
+            let columns = call.columns.iter();
+            let mut args: Vec<ArrayRef> = columns.map(|&column| Arc::clone(batch.rows.column(column))).collect();
             if call.ordered {
                 args.extend(order.get_or_insert_with(|| order_columns(batch)).iter().cloned());
             }
-            call.state.update(slots, rows, &args)?;
+            match call.filter {
+                None => call.state.update(slots, rows, &args)?,
+                Some(column) => {
+                    let (slots, rows) =
+                        kept.entry(column).or_insert_with(|| filtered(slots, rows, batch.rows.column(column)));
+                    call.state.update(slots, rows, &args)?;
+                }
+            }
         }
         Ok(())
     }
@@ -76,19 +102,20 @@ impl Aggregates {
     /// One result column per call. An error names the call, its field, and which slot it was.
     pub(super) fn values(&self, slots: &[Slot]) -> Result<Vec<ArrayRef>, (String, String, OutOfRange)> {
         let each = self.calls.iter();
-        each.map(|call| call.state.values(slots).map_err(|e| (call.name.clone(), call.field.clone(), e))).collect()
+        each.map(|call| call.state.values(slots).map_err(|e| (call.shown.clone(), call.field.clone(), e))).collect()
     }
 
-    /// The result columns' fields.
-    pub(super) fn fields(&self) -> impl Iterator<Item = Field> + '_ {
-        self.calls.iter().map(|call| Field::new(&call.name, call.state.output().arrow(), true))
+    /// The types of the result columns.
+    pub(super) fn types(&self) -> Vec<FieldType> {
+        self.calls.iter().map(|call| call.state.output()).collect()
     }
 
     /// The argument columns have these types from now on.
     pub(super) fn retype(&mut self, from: &[FieldType], to: &[FieldType]) -> Result<()> {
         for call in &mut self.calls {
-            if let Some(column) = call.column.filter(|&column| from[column] != to[column]) {
-                call.state.widen(to[column])?;
+            if call.columns.iter().any(|&column| from[column] != to[column]) {
+                let types: Vec<FieldType> = call.columns.iter().map(|&column| to[column]).collect();
+                call.state.widen(&types)?;
             }
         }
         Ok(())
@@ -105,6 +132,13 @@ impl Aggregates {
     }
 }
 
+/// The rows, and their slots, for which a column is true.
+fn filtered(slots: &[Slot], rows: &[u32], column: &ArrayRef) -> (Vec<Slot>, Vec<u32>) {
+    let column = column.as_boolean();
+    let holds = |row: u32| column.is_valid(row as usize) && column.value(row as usize);
+    slots.iter().zip(rows).filter(|(_, row)| holds(**row)).map(|(slot, row)| (*slot, *row)).unzip()
+}
+
 /// What an ordered function goes by: event time, then position.
 fn order_columns(batch: &EventBatch) -> [ArrayRef; 2] {
     let rows = batch.times.len();
@@ -115,5 +149,5 @@ fn order_columns(batch: &EventBatch) -> [ArrayRef; 2] {
 /// The Arrow field of a window bound.
 pub(super) fn bound_field(name: &str) -> Field {
     let ty: DataType = FieldType::Time.arrow();
-    Field::new(name, ty, false)
+    Field::new(name, ty, true)
 }

@@ -3,7 +3,7 @@
 //! Must not know how rows are grouped by time.
 
 use super::results::Results;
-use super::{Aggregates, Range, Tally};
+use super::{Aggregates, Range, Setup, Tally};
 use crate::error::Result;
 use crate::event::EventBatch;
 use crate::keys::Keys;
@@ -23,12 +23,13 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Over batches with columns of `types`, grouped by `keys` (output name and column).
-    pub(super) fn new(range: Range, types: Vec<FieldType>, keys: Vec<(String, usize)>, aggregates: Aggregates) -> Self {
-        let (names, key_columns): (Vec<String>, Vec<usize>) = keys.into_iter().unzip();
-        let key_types = key_columns.iter().map(|&column| types[column]).collect();
-        let results = Results::new(names, key_types);
-        Self { range, types, key_columns, aggregates, results, tally: Tally::default() }
+    /// As a setup says.
+    pub(super) fn new(setup: Setup) -> Result<Self> {
+        let Setup { range, types, keys, aggregates, finish } = setup;
+        let key_types = keys.iter().map(|&column| types[column]).collect();
+        let mut results = Results::new(finish, key_types);
+        results.bind(&aggregates.types())?;
+        Ok(Self { range, types, key_columns: keys, aggregates, results, tally: Tally::default() })
     }
 
     /// The keys of a batch's rows.
@@ -40,15 +41,23 @@ impl Frame {
 
     /// The schema of the results.
     pub(super) fn schema(&self) -> SchemaRef {
-        self.results.schema(&self.aggregates)
+        self.results.schema()
     }
 
     /// Widens the aggregates to the columns' new types; the new types of the keys, if they changed. The caller gives
-    /// its groups their new keys before it sets them.
+    /// its groups their new keys, and then calls [`Frame::rebind`].
     pub(super) fn widen(&mut self, types: &[FieldType]) -> Result<Option<Vec<FieldType>>> {
         self.aggregates.retype(&self.types, types)?;
         self.types = types.to_vec();
         let keys: Vec<FieldType> = self.key_columns.iter().map(|&column| types[column]).collect();
         Ok((keys != self.results.key_types()).then_some(keys))
+    }
+
+    /// Keys have these types from now on, if they changed, and aggregates perhaps others.
+    pub(super) fn rebind(&mut self, keys: Option<Vec<FieldType>>) -> Result<()> {
+        if let Some(keys) = keys {
+            self.results.set_key_types(keys);
+        }
+        self.results.bind(&self.aggregates.types())
     }
 }

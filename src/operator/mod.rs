@@ -7,6 +7,7 @@
 //! record: whether an event is late was decided by the marks it carries, and what fires is ordered by window end.
 
 mod aggregates;
+mod finish;
 mod frame;
 mod groups;
 mod heavy;
@@ -17,7 +18,8 @@ mod windowed;
 #[cfg(test)]
 mod tests;
 
-pub use aggregates::Aggregates;
+pub use aggregates::{Aggregates, CallOver};
+pub use finish::Finish;
 pub use session::Sessions;
 pub use windowed::Windowed;
 
@@ -68,6 +70,20 @@ pub trait Operator: Send {
 
     /// What became of the rows so far, beyond what was told late.
     fn tally(&self) -> &Tally;
+}
+
+/// What every grouped aggregation is made of.
+pub struct Setup {
+    /// Which windows are written.
+    pub range: Range,
+    /// The types of the batches' columns.
+    pub types: Vec<FieldType>,
+    /// The columns that rows are grouped by.
+    pub keys: Vec<usize>,
+    /// What is computed of a group.
+    pub aggregates: Aggregates,
+    /// What becomes of its row.
+    pub finish: Finish,
 }
 
 /// Which windows are written: those whose start lies in `[since, until)`.

@@ -1,7 +1,7 @@
 //! Result rows on their way out: collected over windows, then made into columns at once.
 
 use super::heavy::Heavy;
-use super::{Aggregates, Emit, Tally};
+use super::{Aggregates, Emit, Finish, Tally};
 use crate::aggregate::Slot;
 use crate::error::{Error, Result};
 use crate::keys;
@@ -9,7 +9,7 @@ use crate::schema::FieldType;
 use crate::time::Ts;
 use crate::window::Window;
 use arrow::array::{ArrayRef, RecordBatch, TimestampMicrosecondArray};
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use std::sync::Arc;
 
 /// Rows are handed on in batches of about this many.
@@ -20,7 +20,8 @@ const HEAVIEST: usize = 5;
 
 /// Collects rows and writes them in batches.
 pub(super) struct Results {
-    key_names: Vec<String>,
+    finish: Finish,
+    keyed: bool,
     key_types: Vec<FieldType>,
     starts: Vec<i64>,
     ends: Vec<i64>,
@@ -33,9 +34,10 @@ pub(super) struct Results {
 }
 
 impl Results {
-    pub(super) fn new(key_names: Vec<String>, key_types: Vec<FieldType>) -> Self {
+    pub(super) fn new(finish: Finish, key_types: Vec<FieldType>) -> Self {
         Self {
-            key_names,
+            finish,
+            keyed: !key_types.is_empty(),
             key_types,
             starts: Vec::new(),
             ends: Vec::new(),
@@ -57,10 +59,13 @@ impl Results {
         self.heavy.clear();
     }
 
-    pub(super) fn schema(&self, aggregates: &Aggregates) -> SchemaRef {
-        let bounds = ["window_start", "window_end"].map(super::aggregates::bound_field);
-        let keys = self.key_names.iter().zip(&self.key_types).map(|(name, ty)| Field::new(name, ty.arrow(), true));
-        Arc::new(Schema::new(bounds.into_iter().chain(keys).chain(aggregates.fields()).collect::<Vec<_>>()))
+    /// Results of the calls have these types from now on.
+    pub(super) fn bind(&mut self, calls: &[FieldType]) -> Result<()> {
+        self.finish.bind(&self.key_types, calls)
+    }
+
+    pub(super) fn schema(&self) -> SchemaRef {
+        self.finish.schema()
     }
 
     /// Adds a row. `spent`: its slot is free once the row is written.
@@ -78,7 +83,7 @@ impl Results {
 
     /// Counts a key's records for the summary.
     pub(super) fn weigh(&mut self, hash: u64, key: &[u8], rows: u64) {
-        if !self.key_names.is_empty() {
+        if self.keyed {
             self.heavy.add(hash, key, rows);
         }
     }
@@ -111,7 +116,7 @@ impl Results {
         columns.extend(
             aggregates.values(&self.slots).map_err(|(name, field, error)| self.out_of_range(&name, &field, &error))?,
         );
-        RecordBatch::try_new(self.schema(aggregates), columns)
+        RecordBatch::try_new(self.schema(), columns)
             .map_err(|e| Error::failed(format!("cannot put result columns together: {e}")))
     }
 
@@ -127,9 +132,9 @@ impl Results {
             String::from_utf8_lossy(&text).into_owned()
         };
         let window = format!("window {} to {}", bound(self.starts[error.index]), bound(self.ends[error.index]));
-        let key = match self.key_names.is_empty() {
-            true => String::new(),
-            false => format!(", key {}", keys::show(self.key(error.index), &self.key_types)),
+        let key = match self.keyed {
+            false => String::new(),
+            true => format!(", key {}", keys::show(self.key(error.index), &self.key_types)),
         };
         Error::failed(format!("{window}{key}: {name}: {}", error.what)).hint(error.hint.replace("FIELD", field))
     }

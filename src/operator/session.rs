@@ -8,7 +8,7 @@
 //! the job's mark in force before them and pass such sessions over, as if they had been written already.
 
 use super::frame::Frame;
-use super::{Aggregates, Emit, Late, Operator, Range, Tally};
+use super::{Emit, Late, Operator, Setup, Tally};
 use crate::account::StateSize;
 use crate::aggregate::Slot;
 use crate::error::Result;
@@ -101,17 +101,11 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Sessions with this gap over batches with columns of `types`, grouped by `keys` (output name and column).
-    pub fn new(
-        gap: Span,
-        range: Range,
-        types: Vec<FieldType>,
-        keys: Vec<(String, usize)>,
-        aggregates: Aggregates,
-    ) -> Self {
-        Self {
+    /// Sessions with this gap.
+    pub fn new(gap: Span, setup: Setup) -> Result<Self> {
+        Ok(Self {
             gap,
-            frame: Frame::new(range, types, keys, aggregates),
+            frame: Frame::new(setup)?,
             table: HashTable::new(),
             keys: Vec::new(),
             free_keys: Vec::new(),
@@ -120,7 +114,7 @@ impl Sessions {
             ends: BinaryHeap::new(),
             by_input: HashMap::new(),
             key_bytes: 0,
-        }
+        })
     }
 
     fn key_of(&mut self, hash: u64, bytes: &[u8]) -> KeyId {
@@ -337,6 +331,10 @@ impl Sessions {
         let (mut slots, mut rows) = (Vec::with_capacity(keys.len()), Vec::with_capacity(keys.len()));
         let mut late_keys = Vec::new();
         for (row, (ts, &key)) in batch.times.iter().zip(&keys).enumerate() {
+            if !batch.is_selected(row) {
+                self.frame.tally.input(batch.positions.get(row).input()).filtered += 1;
+                continue;
+            }
             let (judge, job) = (batch.marks.judge(row), batch.marks.job(row));
             if self.would_merge(key, ts, job) {
                 self.update(&mut slots, &mut rows, batch)?;
@@ -421,11 +419,11 @@ impl Operator for Sessions {
     }
 
     fn retype(&mut self, types: &[FieldType]) -> Result<()> {
-        if let Some(to) = self.frame.widen(types)? {
-            self.rekey(&to);
-            self.frame.results.set_key_types(to);
+        let keys = self.frame.widen(types)?;
+        if let Some(to) = &keys {
+            self.rekey(to);
         }
-        Ok(())
+        self.frame.rebind(keys)
     }
 
     fn schema(&self) -> SchemaRef {

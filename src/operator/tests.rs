@@ -1,8 +1,10 @@
 //! What the operators hold, and when they let it go. What they answer is held against a model in `tests/`.
 
 use super::*;
-use crate::aggregate;
 use crate::event::{Marks, Position, Positions, Times};
+use crate::expr::parse_calls;
+use crate::plan::FinishPlan;
+use crate::time::Zone;
 use crate::window::{self, Grid, Grouping};
 use arrow::array::{ArrayRef, AsArray, Int64Array, TimestampMicrosecondArray};
 use arrow::datatypes::Int64Type;
@@ -46,6 +48,7 @@ fn batch(events: &[(i64, i64, i64)], job: i64) -> EventBatch {
         marks: Marks::partitioned(events.iter().map(|event| mark(event.2)).collect(), vec![mark(job); events.len()]),
         last_mark: mark(job),
         positions: Positions::Run(Position::new(0, 0)),
+        selected: None,
     }
 }
 
@@ -57,11 +60,16 @@ fn event(ts: i64, key: i64, mark: i64) -> EventBatch {
 /// `count(*)` by `k`, in windows or sessions.
 fn counting(kind: &str, size: &str) -> Box<dyn Operator> {
     let mut aggregates = Aggregates::default();
-    aggregates.add("count".into(), aggregate::find("count").unwrap(), None, false);
-    let (types, keys) = (vec![FieldType::Time, FieldType::Int], vec![("k".to_owned(), 1)]);
+    let selection = parse_calls("count(*) AS count").unwrap();
+    let call = &selection.calls[0];
+    aggregates.add(CallOver { call, columns: Vec::new(), filter: None, field: String::new() });
+    let finish = Finish::new(vec!["k".to_owned()], selection.clone(), FinishPlan::default(), Zone::UTC);
+    let types = vec![FieldType::Time, FieldType::Int];
+    let setup = Setup { range: Range::default(), types, keys: vec![1], aggregates, finish };
     match (window::find(kind).unwrap().parse)(size, &Grid::default()).unwrap() {
-        Grouping::Windows(windower) => Box::new(Windowed::new(windower, Range::default(), types, keys, aggregates)),
-        Grouping::Session { gap } => Box::new(Sessions::new(gap, Range::default(), types, keys, aggregates)),
+        Grouping::Windows(windower) => Box::new(Windowed::new(windower, setup).unwrap()),
+        Grouping::Session { gap } => Box::new(Sessions::new(gap, setup).unwrap()),
+        other => panic!("{other:?}"),
     }
 }
 

@@ -9,7 +9,7 @@
 
 use super::frame::Frame;
 use super::groups::Groups;
-use super::{Aggregates, Emit, Late, Operator, Range, Tally};
+use super::{Aggregates, Emit, Late, Operator, Setup, Tally};
 use crate::account::StateSize;
 use crate::aggregate::Slot;
 use crate::error::Result;
@@ -74,24 +74,17 @@ enum Place {
 }
 
 impl Windowed {
-    /// An aggregation over `windower`'s windows of batches with columns of `types`, grouped by `keys` (output name
-    /// and column).
-    pub fn new(
-        windower: Arc<dyn Windower>,
-        range: Range,
-        types: Vec<FieldType>,
-        keys: Vec<(String, usize)>,
-        aggregates: Aggregates,
-    ) -> Self {
-        Self {
+    /// An aggregation over `windower`'s windows.
+    pub fn new(windower: Arc<dyn Windower>, setup: Setup) -> Result<Self> {
+        Ok(Self {
             windower,
-            frame: Frame::new(range, types, keys, aggregates),
+            frame: Frame::new(setup)?,
             panes: BTreeMap::new(),
             open: BTreeSet::new(),
             table_bytes: 0,
             spare: Vec::new(),
             scratch: Groups::default(),
-        }
+        })
     }
 
     /// The place of a row at `ts`, judged by `judge`, when the last row's pane is not its own.
@@ -147,6 +140,10 @@ impl Windowed {
         let mut sweep = Sweep::new(batch);
         let mut last = usize::MAX;
         for (row, ts) in batch.times.iter().enumerate() {
+            if !batch.is_selected(row) {
+                self.frame.tally.input(batch.positions.get(row).input()).filtered += 1;
+                continue;
+            }
             let judge = batch.marks.judge(row);
             if !sweep.touched.get(last).is_some_and(|pane| pane.takes(ts, judge)) {
                 match self.place(ts, judge, &mut sweep) {
@@ -264,15 +261,15 @@ impl Operator for Windowed {
     }
 
     fn retype(&mut self, types: &[FieldType]) -> Result<()> {
-        if let Some(to) = self.frame.widen(types)? {
+        let keys = self.frame.widen(types)?;
+        if let Some(to) = &keys {
             for pane in self.panes.values_mut() {
-                let groups = pane.groups.rekeyed(self.frame.results.key_types(), &to, &mut self.frame.aggregates);
+                let groups = pane.groups.rekeyed(self.frame.results.key_types(), to, &mut self.frame.aggregates);
                 self.table_bytes = self.table_bytes + groups.bytes() - pane.groups.bytes();
                 pane.groups = groups;
             }
-            self.frame.results.set_key_types(to);
         }
-        Ok(())
+        self.frame.rebind(keys)
     }
 
     fn schema(&self) -> SchemaRef {

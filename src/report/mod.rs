@@ -19,7 +19,6 @@ pub use warning::Warning;
 use crate::account::{Jump, Lateness, Ledger, StateSize};
 use crate::plan::Plan;
 use crate::time::{Span, Ts, Unit, Zone};
-use crate::window::Grouping;
 
 /// What the user already said, as far as advice and words depend on it.
 #[derive(Clone, Debug)]
@@ -53,10 +52,7 @@ impl Given {
             outliers: plan.clock.outliers,
             max_skew: plan.clock.max_skew,
             idle_after: plan.clock.idle_after,
-            window: match plan.grouping {
-                Grouping::Windows(_) => "window",
-                Grouping::Session { .. } => "session",
-            },
+            window: plan.grouping.noun(),
             zone: plan.output.zone.clone(),
         }
     }

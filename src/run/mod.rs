@@ -6,11 +6,11 @@
 mod ledger;
 mod outputs;
 
-use crate::bind::{self, Wants};
+use crate::bind::{self, Program};
 use crate::clock::{Clock, Sources};
 use crate::error::Result;
 use crate::event::{EventBatch, Watermark};
-use crate::input::{self, Item, Merge, Merged, Prepared, Start, Traffic};
+use crate::input::{self, Decode, Item, Merge, Merged, Prepared, Start, Traffic};
 use crate::keys::Keys;
 use crate::operator::Operator;
 use crate::output;
@@ -32,13 +32,13 @@ pub fn run(plan: Plan, reporter: &Reporter) -> Result<()> {
     refuse_same_files(&plan)?;
     let progress = Arc::new(Progress::default());
     let watch = reporter.watch(&progress, &given, plan.output.width.is_some());
-    let wants = bind::wants(&plan);
-    let inputs = input::prepare(&plan.input, &wants.fields, traffic)?;
-    let columns = wants.columns(&inputs);
-    let unseen = wants.check(&plan, &columns, &inputs)?;
+    let program = Arc::new(Program::of(&plan));
+    let inputs = input::prepare(&plan.input, &program.fields, traffic)?;
+    let columns = program.columns(&inputs);
+    let unseen = program.check(&plan, &columns, &inputs)?;
     progress.total_bytes.store(Prepared::total_size(&inputs), Relaxed);
     let (max_late, summary_file) = (plan.late.max, plan.report.summary.clone());
-    let (mut job, mut merge) = Job::start(&plan, &wants, columns, inputs)?;
+    let (mut job, mut merge) = Job::start(&plan, program, columns, inputs)?;
     job.go(&mut merge, &progress, traffic)?;
     drop(merge);
     drop(watch);
@@ -64,7 +64,9 @@ struct Job {
     operator: Box<dyn Operator>,
     outputs: Outputs,
     account: Account,
-    columns: Vec<Column>,
+    program: Arc<Program>,
+    /// The fields of the inputs, with their types as they are now.
+    fields: Vec<Column>,
     /// The column whose values are the partitions.
     partition: Option<usize>,
     concat: bool,
@@ -75,19 +77,22 @@ struct Job {
 }
 
 impl Job {
-    fn start(plan: &Plan, wants: &Wants, columns: Vec<Column>, inputs: Vec<Prepared>) -> Result<(Self, Merge)> {
+    fn start(plan: &Plan, program: Arc<Program>, fields: Vec<Column>, inputs: Vec<Prepared>) -> Result<(Self, Merge)> {
         let keep_raw = plan.late.path.is_some() || plan.bad.path.is_some();
-        let layouts = wants.layouts(plan, &columns, &inputs, keep_raw);
+        let layouts = program.layouts(plan, &fields, &inputs, keep_raw);
+        let derive = program.derivations(&inputs);
+        let how = layouts.into_iter().zip(derive).map(|(layout, derive)| Decode { layout, derive }).collect();
         let account = Account::new(plan, &inputs);
         let live = inputs.iter().any(Prepared::is_stream);
         let clock = Clock::new(&plan.clock, if plan.input.concat { 1 } else { inputs.len() });
         let sides = outputs::Sides::open(plan, &inputs)?;
-        let merge = input::start(inputs, layouts, &Start::of(plan), bind::matter(plan))?;
-        let (concat, partition) = (plan.input.concat, wants.partition);
+        let merge = input::start(inputs, how, &Start::of(plan), bind::matter(plan))?;
+        let (concat, partition) = (plan.input.concat, program.partition());
         let stops_when_full = !keep_raw && plan.report.summary.is_none() && !bounded(plan.late.max, plan.bad.max);
-        let operator = wants.operator(plan, &columns);
+        let operator = program.operator(plan, program.column_types(&types_of(&fields))?)?;
         let outputs = Outputs::open(plan, sides, &operator.schema())?;
-        Ok((Self { clock, operator, outputs, account, columns, partition, concat, live, stops_when_full }, merge))
+        let job = Self { clock, operator, outputs, account, program, fields, partition, concat, live, stops_when_full };
+        Ok((job, merge))
     }
 
     /// Takes in everything there is, then lets all windows fire.
@@ -140,6 +145,7 @@ impl Job {
             marks,
             last_mark: self.clock.mark(),
             positions: merged.positions.clone(),
+            selected: merged.selected.clone(),
         };
         self.operator.on_batch(&batch, &mut self.outputs.of(merged))?;
         if self.live {
@@ -155,10 +161,10 @@ impl Job {
 
     /// Some columns became wider with a record: state and output follow.
     fn retype(&mut self, types: &[FieldType], input: usize, record: u64) -> Result<()> {
-        self.account.widened(&self.columns, types, input, record);
-        self.columns.iter_mut().zip(types).for_each(|(column, ty)| column.ty = *ty);
+        self.account.widened(&self.fields, types, input, record);
+        self.fields.iter_mut().zip(types).for_each(|(column, ty)| column.ty = *ty);
         let before = self.operator.schema();
-        self.operator.retype(types)?;
+        self.operator.retype(&self.program.column_types(types)?)?;
         let after = self.operator.schema();
         if before != after { self.outputs.schema_changed(&after) } else { Ok(()) }
     }
@@ -173,7 +179,8 @@ impl Job {
 
     /// Makes the outputs appear and gives the account.
     fn finish(self, given: &Given, summary_file: Option<&Path>, started: Instant) -> Result<crate::report::Summary> {
-        let mut summary = self.account.summary(&self.clock, self.operator.tally(), &self.columns, self.partition);
+        let mut summary =
+            self.account.summary(&self.clock, self.operator.tally(), &self.fields, self.program.partition_field());
         self.outputs.fill(&mut summary);
         let total = summary.total();
         self.outputs.check_bad(total.bad, total.read)?;
@@ -182,6 +189,10 @@ impl Job {
         self.outputs.commit(json)?;
         Ok(summary)
     }
+}
+
+fn types_of(fields: &[Column]) -> Vec<FieldType> {
+    fields.iter().map(|field| field.ty).collect()
 }
 
 fn bounded(late: Option<Bound>, bad: Option<Bound>) -> bool {

@@ -56,6 +56,23 @@ pub enum Grouping {
         /// The greatest distance between two neighbours of one session.
         gap: Span,
     },
+    /// One endless window per key.
+    Global {
+        /// Whether a key's rows are forgotten once they were written.
+        purge: bool,
+    },
+    /// Every so many used records of a key.
+    Count(u64),
+}
+
+impl Grouping {
+    /// What one of them is called.
+    pub fn noun(&self) -> &'static str {
+        match self {
+            Grouping::Session { .. } => "session",
+            Grouping::Windows(_) | Grouping::Global { .. } | Grouping::Count(_) => "window",
+        }
+    }
 }
 
 /// What windows are laid out by, beside their sizes.

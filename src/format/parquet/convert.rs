@@ -65,6 +65,7 @@ pub(super) fn convert(array: &ArrayRef, ty: FieldType, times: &TimeReader) -> Re
 pub(super) fn always_fits(from: &DataType, ty: FieldType) -> bool {
     match (ty, from) {
         (_, DataType::Null) => true,
+        (FieldType::List(_), _) => false,
         (_, DataType::Dictionary(_, value)) => always_fits(value, ty),
         (FieldType::Text, from) => !is_bytes(from),
         (FieldType::Int, from) => from.is_integer() && *from != DataType::UInt64,
@@ -177,7 +178,7 @@ fn each(array: &ArrayRef, ty: FieldType) -> Result<Converted, ArrowError> {
             let array = array.as_primitive::<Decimal128Type>().clone().with_precision_and_scale(precision, scale)?;
             (Arc::new(array), unfit)
         }
-        FieldType::Bool | FieldType::Text | FieldType::Time => rows.none_fit(),
+        FieldType::Bool | FieldType::Text | FieldType::Time | FieldType::List(_) => rows.none_fit(),
     })
 }
 

@@ -159,11 +159,11 @@ impl ParquetInput {
         let schema = self.whole.schema();
         for (index, column) in layout.columns.iter().enumerate() {
             let found = fields::find(schema, &column.path);
-            if index != layout.time && !found.is_none_or(|f| always_fits(&f.ty, column.ty)) {
+            if Some(index) != layout.time && !found.is_none_or(|f| always_fits(&f.ty, column.ty)) {
                 return None;
             }
         }
-        let found = fields::find(schema, &layout.columns[layout.time].path)?;
+        let found = fields::find(schema, &layout.columns[layout.time?].path)?;
         let chunk = self.metadata.row_group(self.pieces[piece].group).columns().get(found.leaves.start)?;
         let statistics = chunk.statistics()?;
         let no_nulls = chunk.column_descr().max_def_level() == 0 || statistics.null_count_opt() == Some(0);
@@ -211,7 +211,7 @@ impl ParquetInput {
         for (index, column) in layout.columns.iter().enumerate() {
             let Some(found) = fields::find(schema, &column.path) else { continue };
             let Some(chunk) = group.columns().get(found.leaves.start) else { continue };
-            let dictionary = index != layout.time && column.ty == FieldType::Text && all_dictionary(chunk);
+            let dictionary = Some(index) != layout.time && column.ty == FieldType::Text && all_dictionary(chunk);
             if let Some(ty) = text_type(&found.ty, dictionary) {
                 changes.insert(found.leaves.start, ty);
             }

@@ -77,7 +77,7 @@ impl<'a> View<'a> {
         };
         let mut wide = Vec::new();
         for (index, column) in layout.columns.iter().enumerate() {
-            match index == layout.time {
+            match Some(index) == layout.time {
                 true => view.take_times(column),
                 false => view.take(index, column, &mut wide)?,
             }
@@ -131,9 +131,18 @@ impl<'a> View<'a> {
         let whole = self.batch()?.slice(0, end);
         let raw = |rows: RecordBatch| if self.layout.keep_raw { Raw::Rows(rows) } else { Raw::None };
         if bad.is_empty() {
-            let times = Times::new(self.times.slice(0, end));
+            let times = Times::new(self.times.slice(0, end.min(self.times.len())));
             let raw = raw(self.source.slice(0, end));
-            return Ok(Rows { columns: whole, times, records: None, first, raw, bad: Vec::new() });
+            return Ok(Rows {
+                columns: whole,
+                times,
+                records: None,
+                first,
+                raw,
+                bad: Vec::new(),
+                types: None,
+                selected: None,
+            });
         }
         let good: BooleanArray = (0..end).map(|row| Some(!self.bad.contains_key(&row))).collect();
         let columns = filter_record_batch(&whole, &good)?;
@@ -144,7 +153,8 @@ impl<'a> View<'a> {
             true => Raw::Rows(filter_record_batch(&self.source.slice(0, end), &good)?),
             false => Raw::None,
         };
-        Ok(Rows { columns, times, records: Some(records), first, raw, bad: self.bad_records(&bad, first) })
+        let bad = self.bad_records(&bad, first);
+        Ok(Rows { columns, times, records: Some(records), first, raw, bad, types: None, selected: None })
     }
 
     fn bad_records(&self, rows: &[usize], first: u32) -> Vec<BadRecord> {
@@ -188,7 +198,7 @@ mod tests {
 
     fn layout(columns: Vec<Column>) -> Layout {
         let time_reader = TimeReader::new(TimeFormat::Unix(Unit::Millis), Zone::UTC);
-        Layout { columns, time: 0, time_reader, keep_raw: true }
+        Layout { columns, time: Some(0), time_reader, keep_raw: true }
     }
 
     fn batch(times: Vec<Option<i64>>, others: Vec<(&str, ArrayRef)>) -> RecordBatch {

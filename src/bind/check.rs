@@ -1,0 +1,148 @@
+//! Whether the fields a job asks for exist, and what to say where they do not.
+//!
+//! Must not know what is computed of them.
+
+use crate::error::{Error, Result};
+use crate::input::Prepared;
+use crate::plan::Plan;
+use crate::report::Unseen;
+use crate::report::human::quoted;
+use crate::schema::{FieldInfo, FieldPath, FieldType, Role, Wanted};
+
+/// Checks that fields exist where an input lists them all. Fields that only might be missing are told.
+pub(super) fn fields(wanted: &[Wanted], plan: &Plan, inputs: &[Prepared]) -> Result<Vec<Unseen>> {
+    if plan.input.time.is_none() {
+        return Err(no_time_field(inputs));
+    }
+    let mut unseen = Vec::new();
+    for wanted in wanted {
+        if inputs.iter().any(|input| has(input, &wanted.path)) {
+            continue;
+        }
+        let fields: Vec<&FieldInfo> = inputs.iter().flat_map(|input| &input.sample.fields).collect();
+        let similar = similar(&wanted.path, &fields);
+        if let Some(input) = inputs.iter().find(|input| input.lists_all_fields()) {
+            return Err(no_such_column(input, wanted, similar.as_deref()));
+        }
+        if fields.is_empty() {
+            // Nothing was readable: the first malformed record will tell.
+            continue;
+        }
+        let records: usize = inputs.iter().map(|input| input.sample.records).sum();
+        let goes_on = plan.bad.path.is_some() || plan.bad.max.is_some();
+        if wanted.role == Role::Time && records > 0 && !goes_on {
+            return Err(no_time_in_records(&inputs[0], &wanted.path, similar.as_deref(), &fields));
+        }
+        let told = Unseen { field: wanted.path.name(), similar };
+        if records > 0 && !unseen.contains(&told) {
+            unseen.push(told);
+        }
+    }
+    Ok(unseen)
+}
+
+/// Whether a field, or a part of it, is among those seen.
+///
+/// Where names do not nest (a CSV header) a name with dots is found without quotes too.
+fn has(input: &Prepared, path: &FieldPath) -> bool {
+    let parts = path.parts();
+    let whole_names = !input.header.is_empty();
+    input.sample.fields.iter().any(|field| {
+        let seen = field.path.parts();
+        seen.starts_with(parts) || (whole_names && field.path.name() == path.name())
+    })
+}
+
+fn similar(path: &FieldPath, fields: &[&FieldInfo]) -> Option<String> {
+    let name = path.name();
+    let scored = fields.iter().map(|field| {
+        let other = field.path.name();
+        let score = strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
+        // A name with a dot in it is not a path, however alike they look.
+        let odd = field.path.parts().iter().any(|part| part.contains('.'));
+        (score, if odd { format!("'\"{other}\"'") } else { other })
+    });
+    scored.filter(|(score, _)| *score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, other)| other)
+}
+
+fn time_like(fields: &[&FieldInfo]) -> Vec<String> {
+    let mut likely: Vec<&&FieldInfo> = fields.iter().filter(|field| may_be_time(field)).collect();
+    likely.sort_by_key(|field| field.path.parts().len());
+    let mut names: Vec<String> = Vec::new();
+    for field in likely {
+        if !names.contains(&field.path.name()) {
+            names.push(field.path.name());
+        }
+    }
+    names.truncate(8);
+    names
+}
+
+/// Text that reads as a time may well be one; a number of the right size needs a name that says so.
+fn may_be_time(field: &FieldInfo) -> bool {
+    const WORDS: [&str; 8] = ["time", "date", "ts", "stamp", "epoch", "when", "_at", "created"];
+    let name = field.path.parts().last().map_or_else(String::new, |part| part.to_lowercase());
+    let says_so = name == "t" || WORDS.iter().any(|word| name.contains(word));
+    match field.ty {
+        Some(FieldType::Time) => true,
+        Some(ty) if ty.is_number() => field.looks_like_time && says_so,
+        _ => field.looks_like_time,
+    }
+}
+
+/// A field as it is typed where SQL is read: odd names stand in double quotes.
+pub(super) fn typed(name: &str) -> String {
+    let plain = |part: &str| {
+        let mut chars = part.chars();
+        chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+            && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    match name.split('.').all(plain) {
+        true => name.to_owned(),
+        false => format!("\"{name}\""),
+    }
+}
+
+fn no_time_field(inputs: &[Prepared]) -> Error {
+    let fields: Vec<&FieldInfo> = inputs.iter().take(1).flat_map(|input| &input.sample.fields).collect();
+    let error = Error::usage("which field is the event time? --time FIELD names it");
+    match time_like(&fields).as_slice() {
+        [] => error.hint(format!("no field of the first record looks like a time; the fields are {}", names(&fields))),
+        [one] => error.hint(format!("this one looks like a time: {one}")),
+        several => error.hint(format!("these look like times: {}", several.join(", "))),
+    }
+}
+
+/// Up to a dozen field names.
+fn names(fields: &[&FieldInfo]) -> String {
+    let mut shown: Vec<String> = fields.iter().take(12).map(|field| field.path.name()).collect();
+    if fields.len() > shown.len() {
+        shown.push(format!("{} more", fields.len() - shown.len()));
+    }
+    shown.join(", ")
+}
+
+fn no_such_column(input: &Prepared, wanted: &Wanted, similar: Option<&str>) -> Error {
+    let error = Error::failed(format!("{}: there is no column \"{}\"", input.name, wanted.path));
+    let fields: Vec<&FieldInfo> = input.sample.fields.iter().collect();
+    match (similar, wanted.role, time_like(&fields).as_slice()) {
+        (Some(similar), Role::Time, _) => error.hint(format!("did you mean {}?", quoted(similar))),
+        (Some(similar), ..) if typed(similar) == similar => error.hint(format!("did you mean {}?", quoted(similar))),
+        (Some(similar), ..) => {
+            error.hint(format!("did you mean {0}? such a name stands in double quotes: '{0}'", typed(similar)))
+        }
+        (None, Role::Time, [_, ..]) => error.hint(format!("these look like times: {}", time_like(&fields).join(", "))),
+        _ if fields.is_empty() => error.hint("the file is empty"),
+        _ => error.hint(format!("the columns are {}", names(&fields))),
+    }
+}
+
+fn no_time_in_records(input: &Prepared, path: &FieldPath, similar: Option<&str>, fields: &[&FieldInfo]) -> Error {
+    let first = crate::report::human::counted(input.sample.records as u64, "record");
+    let error = Error::failed(format!("{}: no field \"{path}\" in the first {first}", input.name));
+    match (similar, time_like(fields).as_slice()) {
+        (Some(similar), _) => error.hint(format!("did you mean {}?", quoted(similar))),
+        (None, []) => error.hint(format!("the fields are {}", names(fields))),
+        (None, times) => error.hint(format!("these look like times: {}", times.join(", "))),
+    }
+}
