@@ -45,7 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "run",
         &[
             "account", "bind", "clock", "error", "event", "format", "input", "keys", "operator", "output", "plan",
-            "report", "schema", "signals", "time",
+            "report", "schema", "signals", "time", "window",
         ],
     ),
     ("panics", &["error"]),

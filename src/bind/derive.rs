@@ -10,7 +10,10 @@ use crate::expr::Computed;
 use crate::format::{Before, Decoded, Derive, Rows};
 use crate::schema::{FieldType, Layout};
 use crate::time::{DayCache, TimeReader, Ts};
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray};
+use arrow::array::{
+    Array, ArrayRef, AsArray, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray,
+    TimestampMicrosecondArray, new_null_array,
+};
 use arrow::buffer::{BooleanBuffer, ScalarBuffer};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, TimestampMicrosecondType};
@@ -80,17 +83,27 @@ impl Derivation {
         if bad.is_empty() { Ok(Some(derived)) } else { derived.set_aside(&bad) }
     }
 
-    /// The fields' columns, and behind them the file's name and the line.
+    /// The fields' columns, and behind them the file's name and the line, made only where an expression has them.
     fn fields(&self, rows: &Rows, before: Before) -> Vec<ArrayRef> {
         let mut fields = rows.columns.columns().to_vec();
         let count = rows.columns.num_rows();
-        fields.push(Arc::new(StringArray::from_iter_values(std::iter::repeat_n(&self.file, count))));
+        fields.push(match self.program.names_file() {
+            true => repeated(&self.file, count),
+            false => new_null_array(&DataType::Utf8, 0),
+        });
         fields.push(match self.needs_places() {
             true => Arc::new(Int64Array::from_iter_values(rows.lines(before))),
-            false => arrow::array::new_null_array(&DataType::Int64, count),
+            false => new_null_array(&DataType::Int64, 0),
         });
         fields
     }
+}
+
+/// A column of one text, as a dictionary.
+fn repeated(text: &str, count: usize) -> ArrayRef {
+    let keys = Int32Array::from_value(0, count);
+    let values = StringArray::from(vec![text]);
+    Arc::new(DictionaryArray::new(keys, Arc::new(values)))
 }
 
 impl Derive for Derivation {

@@ -16,7 +16,7 @@ use crate::expr::{Bound, Scalar, Scope, Use};
 use crate::format::Derive;
 use crate::input::Prepared;
 use crate::operator::{Aggregates, CallOver, Finish, Operator, Range, Sessions, Setup, Windowed};
-use crate::plan::Plan;
+use crate::plan::{Plan, Trigger};
 use crate::report::Unseen;
 use crate::schema::{Column, FieldPath, FieldType, Layout, Role, Wanted};
 use crate::time::{TimeFormat, TimeReader, Ts, Zone};
@@ -120,8 +120,16 @@ impl Program {
     }
 
     fn needs_places(&self) -> bool {
+        self.reads(LINE)
+    }
+
+    fn names_file(&self) -> bool {
+        self.reads(FILE)
+    }
+
+    fn reads(&self, name: &str) -> bool {
         let all = self.columns.iter().map(|column| &column.expr).chain([&self.time]);
-        all.flat_map(|expr| expr.fields()).any(|(path, _)| is_named(path, LINE))
+        all.flat_map(|expr| expr.fields()).any(|(path, _)| is_named(path, name))
     }
 
     /// The column whose values are the partitions.
@@ -254,12 +262,17 @@ impl Program {
             aggregates.add(CallOver { call, columns, filter: *filter, field });
         }
         let names = plan.keys.iter().map(|key| key.name.clone()).collect();
+        let when = match &plan.trigger {
+            Some(Trigger::When(condition)) => Some(condition.clone()),
+            _ => None,
+        };
         let setup = Setup {
             range: Range { since: plan.since.unwrap_or(Ts::MIN), until: plan.until.unwrap_or(Ts::MAX) },
             types,
             keys: self.keys.clone(),
             aggregates,
-            finish: Finish::new(names, plan.selection.clone(), plan.finish.clone(), self.zone.clone()),
+            fill: plan.finish.fill,
+            finish: Finish::new(names, plan.selection.clone(), plan.finish.clone(), when, self.zone.clone()),
         };
         Ok(match &plan.grouping {
             Grouping::Windows(windower) => Box::new(Windowed::new(Arc::clone(windower), setup)?),

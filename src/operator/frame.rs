@@ -3,7 +3,7 @@
 //! Must not know how rows are grouped by time.
 
 use super::results::Results;
-use super::{Aggregates, Range, Setup, Tally};
+use super::{Aggregates, Emit, Range, Setup, Tally};
 use crate::error::Result;
 use crate::event::EventBatch;
 use crate::keys::Keys;
@@ -25,7 +25,7 @@ pub(super) struct Frame {
 impl Frame {
     /// As a setup says.
     pub(super) fn new(setup: Setup) -> Result<Self> {
-        let Setup { range, types, keys, aggregates, finish } = setup;
+        let Setup { range, types, keys, aggregates, finish, .. } = setup;
         let key_types = keys.iter().map(|&column| types[column]).collect();
         let mut results = Results::new(finish, key_types);
         results.bind(&aggregates.types())?;
@@ -37,6 +37,11 @@ impl Frame {
         let columns: Vec<ArrayRef> =
             self.key_columns.iter().map(|&column| Arc::clone(batch.rows.column(column))).collect();
         Keys::encode(&columns, batch.times.len())
+    }
+
+    /// Writes the rows that were collected; `last`: no more will come.
+    pub(super) fn write(&mut self, last: bool, out: &mut dyn Emit) -> Result<()> {
+        self.results.write(&mut self.aggregates, &mut self.tally, last, out)
     }
 
     /// The schema of the results.

@@ -7,6 +7,7 @@
 //! record: whether an event is late was decided by the marks it carries, and what fires is ordered by window end.
 
 mod aggregates;
+mod fill;
 mod finish;
 mod frame;
 mod groups;
@@ -26,6 +27,7 @@ pub use windowed::Windowed;
 use crate::account::{Ledger, StateSize};
 use crate::error::Result;
 use crate::event::{EventBatch, Watermark};
+use crate::plan::Fill;
 use crate::schema::FieldType;
 use crate::time::{Span, Ts};
 use arrow::array::RecordBatch;
@@ -84,6 +86,8 @@ pub struct Setup {
     pub aggregates: Aggregates,
     /// What becomes of its row.
     pub finish: Finish,
+    /// What stands for windows without rows, if they are written.
+    pub fill: Option<Fill>,
 }
 
 /// Which windows are written: those whose start lies in `[since, until)`.
@@ -126,6 +130,8 @@ pub struct Tally {
     pub rows: u64,
     /// How far result rows' starts step back behind the greatest start before them.
     pub disorder: Span,
+    /// Gaps of a key that were too long to be filled.
+    pub gaps: u64,
     /// How far behind the mark a record was at most that was late for some of its windows.
     pub partly_behind: Option<Span>,
     /// The keys with the most records, as their bytes, and how many they had at least.

@@ -301,7 +301,7 @@ impl Sessions {
         let entry = &self.keys[key.0 as usize];
         self.frame.results.weigh(entry.hash, entry.bytes.get(), rows);
         if written {
-            self.frame.results.push(window, entry.bytes.get(), slot, true, &mut self.frame.tally);
+            self.frame.results.push(window, entry.bytes.get(), slot, true);
         } else {
             self.frame.aggregates.release(slot);
         }
@@ -408,10 +408,10 @@ impl Operator for Sessions {
             self.frame.tally.fired(mark, 1);
             self.close(window, id);
             if self.frame.results.is_full() {
-                self.frame.results.write(&mut self.frame.aggregates, out)?;
+                self.frame.write(false, out)?;
             }
         }
-        self.frame.results.write(&mut self.frame.aggregates, out)?;
+        self.frame.write(mark == Watermark::END, out)?;
         if mark == Watermark::END {
             self.frame.tally.heaviest = self.frame.results.heaviest();
         }

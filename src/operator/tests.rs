@@ -63,9 +63,9 @@ fn counting(kind: &str, size: &str) -> Box<dyn Operator> {
     let selection = parse_calls("count(*) AS count").unwrap();
     let call = &selection.calls[0];
     aggregates.add(CallOver { call, columns: Vec::new(), filter: None, field: String::new() });
-    let finish = Finish::new(vec!["k".to_owned()], selection.clone(), FinishPlan::default(), Zone::UTC);
+    let finish = Finish::new(vec!["k".to_owned()], selection.clone(), FinishPlan::default(), None, Zone::UTC);
     let types = vec![FieldType::Time, FieldType::Int];
-    let setup = Setup { range: Range::default(), types, keys: vec![1], aggregates, finish };
+    let setup = Setup { range: Range::default(), types, keys: vec![1], aggregates, finish, fill: None };
     match (window::find(kind).unwrap().parse)(size, &Grid::default()).unwrap() {
         Grouping::Windows(windower) => Box::new(Windowed::new(windower, setup).unwrap()),
         Grouping::Session { gap } => Box::new(Sessions::new(gap, setup).unwrap()),

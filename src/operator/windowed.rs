@@ -7,6 +7,7 @@
 //! partition may be ahead of the job). So a pane is known by its start and by the window end from which its rows
 //! count; nearly all rows count in all their windows.
 
+use super::fill::Filler;
 use super::frame::Frame;
 use super::groups::Groups;
 use super::{Aggregates, Emit, Late, Operator, Setup, Tally};
@@ -75,10 +76,15 @@ enum Place {
 
 impl Windowed {
     /// An aggregation over `windower`'s windows.
-    pub fn new(windower: Arc<dyn Windower>, setup: Setup) -> Result<Self> {
+    pub fn new(windower: Arc<dyn Windower>, mut setup: Setup) -> Result<Self> {
+        let fill = setup.fill.take();
+        let mut frame = Frame::new(setup)?;
+        if let Some(fill) = fill {
+            frame.results.fill(Filler::new(fill, Arc::clone(&windower), frame.range))?;
+        }
         Ok(Self {
             windower,
-            frame: Frame::new(setup)?,
+            frame,
             panes: BTreeMap::new(),
             open: BTreeSet::new(),
             table_bytes: 0,
@@ -196,7 +202,7 @@ impl Windowed {
         match (panes.next(), panes.next()) {
             (Some((_, only)), None) => {
                 for group in only.groups.sorted() {
-                    self.frame.results.push(window, only.groups.key(group), group.slot, false, &mut self.frame.tally);
+                    self.frame.results.push(window, only.groups.key(group), group.slot, false);
                 }
             }
             _ => self.fire_merged(window, from, to),
@@ -213,7 +219,7 @@ impl Windowed {
             }
         }
         for group in self.scratch.sorted() {
-            self.frame.results.push(window, self.scratch.key(group), group.slot, true, &mut self.frame.tally);
+            self.frame.results.push(window, self.scratch.key(group), group.slot, true);
         }
     }
 
@@ -249,10 +255,10 @@ impl Operator for Windowed {
             self.frame.tally.fired(mark, 1);
             self.fire(window);
             if self.frame.results.is_full() {
-                self.frame.results.write(&mut self.frame.aggregates, out)?;
+                self.frame.write(false, out)?;
             }
         }
-        self.frame.results.write(&mut self.frame.aggregates, out)?;
+        self.frame.write(mark == Watermark::END, out)?;
         self.drop_panes(mark);
         if mark == Watermark::END {
             self.frame.tally.heaviest = self.frame.results.heaviest();

@@ -48,6 +48,7 @@ impl Summary {
             ("late", lateness(&self.late)),
             ("delay_to_keep_all_seconds", length(self.delay_to_keep_all)),
             ("output_disorder_seconds", length(self.output_disorder)),
+            ("unfilled_gaps", number(self.gaps)),
             ("jump", self.jump.as_ref().map_or(Json::Null, |jump| self.jump_object(jump))),
             ("skewed", texts(&self.skewed)),
             ("idle", texts(&self.idle)),

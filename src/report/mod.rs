@@ -103,6 +103,8 @@ pub struct Summary {
     pub jump: Option<Jump>,
     /// How far the output's own `window_start` steps back: the delay that a next job over it needs.
     pub output_disorder: Span,
+    /// Gaps between windows of a key that were too long to be filled.
+    pub gaps: u64,
     /// The state was not bounded, and why.
     pub unbounded: Option<&'static str>,
     /// Wall-clock time the run took, in seconds.

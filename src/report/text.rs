@@ -60,6 +60,7 @@ impl Summary {
             ("idle", (!self.idle.is_empty()).then(|| names(&self.idle))),
             ("state", self.state(given)),
             ("heaviest", self.heaviest_keys()),
+            ("filled", self.unfilled()),
             ("lateness", self.percentiles()),
             ("output", self.disorder()),
         ];
@@ -115,6 +116,11 @@ impl Summary {
         let one = |(key, records): &(String, u64)| format!("{key} ({})", counted(*records, "record"));
         let keys: Vec<_> = self.heaviest.iter().take(3).map(one).collect();
         (!keys.is_empty()).then(|| keys.join(", "))
+    }
+
+    fn unfilled(&self) -> Option<String> {
+        let gaps = counted(self.gaps, "gap");
+        (self.gaps > 0).then(|| format!("{gaps} between windows of a key left open, longer than --fill-max"))
     }
 
     fn percentiles(&self) -> Option<String> {

@@ -9,10 +9,11 @@ use crate::event::{Times, Watermark};
 use crate::input::{BadItem, Merged, Prepared};
 use crate::keys;
 use crate::operator::Tally;
-use crate::plan::Plan;
+use crate::plan::{Mode, Plan};
 use crate::report::{InputSummary, Summary, Widened};
 use crate::schema::{Column, FieldType};
 use crate::time::{Span, Ts, Unit};
+use crate::window::Grouping;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -25,6 +26,7 @@ pub(super) struct Account {
     watermark: Option<Ts>,
     held_by: Option<usize>,
     delay: Option<Span>,
+    unbounded: Option<&'static str>,
 }
 
 struct Input {
@@ -59,6 +61,7 @@ impl Account {
             watermark: None,
             held_by: None,
             delay: plan.clock.delay,
+            unbounded: unbounded(plan),
         }
     }
 
@@ -152,7 +155,8 @@ impl Account {
             jump: self.jump(clock, tally),
             output_disorder: tally.disorder,
             delay_to_keep_all: self.delay_for_partly_late(tally),
-            unbounded: self.delay.is_none().then_some("without --delay every window waits for the end of the input"),
+            gaps: tally.gaps,
+            unbounded: self.unbounded,
             skewed: clock.skewed().into_iter().map(called).collect(),
             idle: idle.collect(),
             widened: self.widened.clone(),
@@ -191,6 +195,20 @@ impl Input {
             bytes: self.bytes.load(Relaxed),
             types,
         }
+    }
+}
+
+/// Why the state of a job may grow with its input, if it may (SPEC section 1.3).
+fn unbounded(plan: &Plan) -> Option<&'static str> {
+    match (&plan.grouping, plan.mode) {
+        (Grouping::Global { purge: false }, _) => Some("--global keeps every key"),
+        (Grouping::Global { .. } | Grouping::Count(_), Mode::Append | Mode::Update { .. }) => {
+            Some("every key has a window that waits for more records")
+        }
+        (_, Mode::Complete { keep: None }) => Some("--mode complete keeps every window; --keep bounds it"),
+        _ if plan.clock.delay.is_none() => Some("without --delay every window waits for the end of the input"),
+        _ if plan.finish.fill.is_some() => Some("--fill remembers every key"),
+        _ => None,
     }
 }
 
