@@ -9,15 +9,23 @@ import sys
 
 import duckdb
 
-KEYS = {"w1": ["window_start", "page_id"], "w2": ["window_start", "page_id"], "w3": ["user_id", "window_start"]}
-EXACT = {"w1": ["n"], "w2": ["n"], "w3": ["last_event", "n"]}
-ROUNDED = {"w1": ["total"], "w2": [], "w3": []}
-TYPES = {"window_start": "TIMESTAMP", "last_event": "TIMESTAMP", "n": "BIGINT", "total": "DOUBLE"}
+BY_PAGE = ["window_start", "page_id"]
+KEYS = {"w3": ["user_id", "window_start"], "w6": ["window_start", "page"]}
+EXACT = {"w3": ["last_event", "n"], "w5": ["n", "users"], "w6": ["n", "statuses", "worst", "missing", "clicks"]}
+ROUNDED = {"w1": ["total"], "w4": ["p"], "w6": ["total", "mean", "least", "most", "spread"]}
+DOUBLES = {name: "DOUBLE" for name in ["total", "p", "mean", "least", "most", "spread"]}
+WHOLE = {name: "BIGINT" for name in ["n", "users", "statuses", "worst", "clicks"]}
+TYPES = {"window_start": "TIMESTAMP", "last_event": "TIMESTAMP", **WHOLE, **DOUBLES}
+
+
+def keys(work):
+    """What tells the rows apart."""
+    return KEYS.get(work, BY_PAGE)
 
 
 def load(connection, table, work, file):
     """The columns that are compared, with their types; the file may have others, in any order."""
-    names = KEYS[work] + EXACT[work] + ROUNDED[work]
+    names = keys(work) + EXACT.get(work, ["n"]) + ROUNDED.get(work, [])
     typed = ", ".join(f"CAST({name} AS {TYPES.get(name, 'VARCHAR')}) AS {name}" for name in names)
     file = file.replace("'", "''")
     connection.execute(f"CREATE TABLE {table} AS SELECT {typed} FROM read_csv('{file}', header=true, all_varchar=true)")
@@ -26,17 +34,17 @@ def load(connection, table, work, file):
 
 def repeated(connection, table, work):
     """How many rows have the key of another row."""
-    keys = ", ".join(KEYS[work])
-    query = f"SELECT coalesce(sum(c - 1), 0) FROM (SELECT count(*) AS c FROM {table} GROUP BY {keys})"
+    names = ", ".join(keys(work))
+    query = f"SELECT coalesce(sum(c - 1), 0) FROM (SELECT count(*) AS c FROM {table} GROUP BY {names})"
     return int(connection.execute(query).fetchone()[0])
 
 
 def differences(connection, work):
     """The joined rows that are on one side only, or whose values differ."""
-    on = " AND ".join(f"o.{name} IS NOT DISTINCT FROM t.{name}" for name in KEYS[work])
-    differ = [f"o.{name} IS DISTINCT FROM t.{name}" for name in EXACT[work]]
+    on = " AND ".join(f"o.{name} IS NOT DISTINCT FROM t.{name}" for name in keys(work))
+    differ = [f"o.{name} IS DISTINCT FROM t.{name}" for name in EXACT.get(work, ["n"])]
     # A missing side has no n, so it differs there.
-    differ += [f"coalesce(abs(round(o.{name}, 2) - round(t.{name}, 2)) > 0.010001, true)" for name in ROUNDED[work]]
+    differ += [f"coalesce(abs(round(o.{name}, 2) - round(t.{name}, 2)) > 0.010001, (o.{name} IS NULL) <> (t.{name} IS NULL))" for name in ROUNDED.get(work, [])]
     query = f"SELECT o AS ours, t AS theirs FROM ours o FULL JOIN theirs t ON {on} WHERE {' OR '.join(differ)}"
     connection.execute(f"CREATE TABLE differences AS {query}")
     count = connection.execute("SELECT count(*) FROM differences").fetchone()[0]

@@ -23,6 +23,9 @@ COLUMNS = {
     "w1": ["event_time", "page_id", "amount"],
     "w2": ["event_time", "page_id"],
     "w3": ["event_time", "user_id"],
+    "w4": ["event_time", "page_id", "amount"],
+    "w5": ["event_time", "page_id", "user_id"],
+    "w6": ["event_time", "page_id", "amount", "status", "event_type"],
 }
 
 QUERIES = {
@@ -46,6 +49,20 @@ QUERIES = {
             FROM starts)
         SELECT min(event_time) AS window_start, user_id, max(event_time) AS last_event, count(*) AS n
         FROM numbered GROUP BY user_id, session""",
+    "w4": """
+        SELECT time_bucket(INTERVAL 5 MINUTE, event_time) AS window_start, page_id, count(*) AS n,
+            quantile_cont(amount, 0.95) AS p
+        FROM {events} GROUP BY ALL""",
+    "w5": """
+        SELECT time_bucket(INTERVAL 5 MINUTE, event_time) AS window_start, page_id, count(*) AS n,
+            count(DISTINCT user_id) AS users
+        FROM {events} GROUP BY ALL""",
+    "w6": """
+        SELECT date_trunc('minute', event_time) AS window_start, upper(page_id) AS page, count(*) AS n,
+            sum(amount) AS total, avg(amount) AS mean, min(amount) AS least, max(amount) AS most,
+            stddev(amount) AS spread, count(DISTINCT status) AS statuses, max(status) AS worst,
+            bool_or(status = 404) AS missing, count(*) FILTER (WHERE event_type = 'click') AS clicks
+        FROM {events} WHERE status < 500 AND amount > 0 GROUP BY ALL""",
 }
 
 

@@ -22,7 +22,7 @@ SCHEMA = {
     "trace_id": pl.String,
     "user_agent": pl.String,
 }
-TIME = pl.col("event_time")
+TIME, AMOUNT = pl.col("event_time"), pl.col("amount")
 
 
 def events(*names):
@@ -63,5 +63,40 @@ def sessions():
     return rows.group_by("session").agg(start, user.first(), last, pl.len().alias("n"))
 
 
-WORKS = {"w1": tumbling, "w2": sliding, "w3": sessions}
+def grouped(size, key, rows, *values):
+    """Aggregates per window and page."""
+    return rows.group_by(TIME.dt.truncate(size).alias("window_start"), key).agg(pl.len().alias("n"), *values)
+
+
+def percentile():
+    """w4: 95th percentile per five minutes and page."""
+    return grouped("5m", "page_id", events("event_time", "page_id", "amount"), AMOUNT.quantile(0.95, "linear").alias("p"))
+
+
+def different():
+    """w5: different users per five minutes and page."""
+    users = pl.col("user_id").n_unique().alias("users")
+    return grouped("5m", "page_id", events("event_time", "page_id", "user_id"), users)
+
+
+def ten():
+    """w6: a condition, a computed key and ten aggregates."""
+    rows = events("event_time", "page_id", "amount", "status", "event_type")
+    rows = rows.filter((pl.col("status") < 500) & (AMOUNT > 0))
+    status = pl.col("status")
+    values = [
+        AMOUNT.sum().alias("total"),
+        AMOUNT.mean().alias("mean"),
+        AMOUNT.min().alias("least"),
+        AMOUNT.max().alias("most"),
+        AMOUNT.std().alias("spread"),
+        status.n_unique().alias("statuses"),
+        status.max().alias("worst"),
+        (status == 404).any().alias("missing"),
+        (pl.col("event_type") == "click").sum().alias("clicks"),
+    ]
+    return grouped("1m", pl.col("page_id").str.to_uppercase().alias("page"), rows, *values)
+
+
+WORKS = {"w1": tumbling, "w2": sliding, "w3": sessions, "w4": percentile, "w5": different, "w6": ten}
 WORKS[WORK]().sink_csv(OUT, engine="streaming")

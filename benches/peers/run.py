@@ -21,6 +21,10 @@ import measure
 import prepare
 import report
 
+TEN = """count(*) AS n, sum(amount) AS total, avg(amount) AS mean, min(amount) AS least, max(amount) AS most,
+    stddev(amount) AS spread, count(DISTINCT status) AS statuses, max(status) AS worst, bool_or(status = 404) AS missing,
+    count(*) FILTER (WHERE event_type = 'click') AS clicks"""
+
 WORKS = {
     "w1": {
         "doc": "tumbling windows of 1 minute by page: count, sum",
@@ -33,6 +37,18 @@ WORKS = {
     "w3": {
         "doc": "sessions with a gap of 30 minutes by user: last event, count",
         "flags": ["--session", "30m", "-g", "user_id", "-a", "max(event_time) AS last_event, count(*) AS n"],
+    },
+    "w4": {
+        "doc": "tumbling windows of 5 minutes by page: count, 95th percentile",
+        "flags": ["--tumbling", "5m", "-g", "page_id", "-a", "count(*) AS n, p95(amount) AS p"],
+    },
+    "w5": {
+        "doc": "tumbling windows of 5 minutes by page: count, different users",
+        "flags": ["--tumbling", "5m", "-g", "page_id", "-a", "count(*) AS n, count(DISTINCT user_id) AS users"],
+    },
+    "w6": {
+        "doc": "tumbling windows of 1 minute: a condition, a computed key, ten aggregates",
+        "flags": ["--tumbling", "1m", "--where", "status < 500 AND amount > 0", "-g", "upper(page_id) AS page", "-a", TEN],
     },
 }
 FORMATS = ["jsonl", "csv", "parquet"]
@@ -110,7 +126,7 @@ def parse_options():
     add = parser.add_argument
     add("--rows", type=positive, default=1_000_000, help="events: 1000000 (the default) or 10000000")
     add("--runs", type=positive, default=3, help="timed runs of each command (default 3)")
-    add("--work", type=listed(WORKS), default=list(WORKS), metavar="LIST", help="default w1,w2,w3")
+    add("--work", type=listed(WORKS), default=list(WORKS), metavar="LIST", help="default all")
     add("--formats", type=listed(FORMATS), default=FORMATS, metavar="LIST", help=f"default {','.join(FORMATS)}")
     add("--peers", type=listed(PEERS), default=PEERS, metavar="LIST", help=f"default {','.join(PEERS)}")
     add("--windrow", metavar="PATH", help="default target/release/windrow, built if missing")
