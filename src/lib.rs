@@ -5,19 +5,23 @@
 //! # The flow
 //!
 //! ```text
-//! bytes -> format -> Rows -> merge -> clock -> EventBatch (+ marks per row) -> operator -> RecordBatch -> format -> atomic file
-//!          (several threads, in order)                                          \-> late rows -> side file
+//! bytes -> format -> computed columns -> merge -> clock -> EventBatch (+ marks per row) -> operator -> RecordBatch -> format -> atomic file
+//!          (several threads, in order)                                                      \-> late rows -> side file
 //! ```
 //!
 //! Nothing points back. The one loop is in [`run`]; it reads like the line above:
 //!
 //! 1. [`cli`] turns what was typed into a [`plan::Plan`], plain data, before anything is opened.
 //! 2. [`input::prepare`] opens the inputs and looks at their first records; [`bind`] turns names into columns with
-//!    types and makes the operator.
+//!    types, finds what is computed of them, and makes the operator.
 //! 3. [`input::Merge`] hands over rows of all inputs in one order that depends on the data alone. Chunks are decoded
-//!    by whatever thread is free; decoding is a pure function of a chunk and a [`schema::Layout`].
+//!    by whatever thread is free, and there the event time, conditions, keys and arguments are computed
+//!    ([`format::Derive`]); all of it is a pure function of a chunk and a [`schema::Layout`]. A record for which an
+//!    expression fails is a bad record, as one that cannot be read.
 //! 4. [`clock::Clock`] stamps each row with the watermarks in force before it.
-//! 5. An [`operator::Operator`] takes the batch in, tells late rows, and gives out what has become final.
+//! 5. An [`operator::Operator`] takes the batch in, passes over rows that are not selected, tells late rows, and gives
+//!    out what has become final (or has changed, where results update). [`operator::Finish`] makes the rows that are
+//!    shown of what the aggregates came to.
 //! 6. [`output`] encodes and writes beside the loop, and makes all files of a job appear together at the end.
 //!
 //! # The rooms
@@ -28,10 +32,10 @@
 //! | [`schema`] | which fields a job uses, and their types | files, windows, flags |
 //! | [`event`], [`clock`] | events and the marks they are judged by | windows, operators |
 //! | [`keys`] | key columns as ordered bytes | windows, files |
-//! | [`expr`] | SQL text to fields and calls | windows, files |
+//! | [`expr`] | SQL text to trees, trees to bound expressions, and their values over columns | windows, files |
 //! | [`aggregate`] | functions: state indexed by slot | windows, keys, time, files |
 //! | [`window`] | which windows an instant lies in | rows, keys, aggregates |
-//! | [`operator`] | windows and sessions over marked events | formats, files, flags, the wall clock |
+//! | [`operator`] | windows and sessions over marked events, once or updating | formats, files, flags, the wall clock |
 //! | [`format`](mod@format) | bytes to columns and back, no IO | files, watermarks, operators |
 //! | [`input`] | sources, threads, the merge | watermarks, operators |
 //! | [`output`] | atomic files, pipes, side files | operators, windows |
@@ -53,6 +57,7 @@
 //!
 //! - window: one file in `window/` and its line in [`window::WINDOWS`];
 //! - aggregate: one file in `aggregate/` and its line in [`aggregate::AGGREGATES`];
+//! - function: its row in [`expr::functions::FUNCTIONS`];
 //! - format: one folder in `format/` and its line in [`format::FORMATS`];
 //! - job (join, dedup): an [`operator::Operator`] and a command in `cli/`.
 //!

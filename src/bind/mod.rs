@@ -28,6 +28,11 @@ use std::sync::Arc;
 const FILE: &str = "_file";
 const LINE: &str = "_line";
 
+/// Flags that messages name.
+const TIME: &str = "--time";
+const WHERE: &str = "--where";
+const AGG: &str = "--agg";
+
 /// What a job computes of every record, before the inputs are known.
 pub struct Program {
     /// The fields it reads. The event time is the first, unless it is computed.
@@ -48,6 +53,8 @@ struct Computation {
     expr: Scalar,
     /// What it is for: a field alone is read in this role.
     role: Role,
+    /// The flag that first asked for it, for messages.
+    flag: &'static str,
 }
 
 /// A program over fields of known types.
@@ -63,16 +70,18 @@ impl Program {
     pub fn of(plan: &Plan) -> Self {
         let time = plan.input.time.clone().unwrap_or_else(|| Scalar::field(FieldPath::new(vec![String::new()])));
         let mut columns = Columns { time: time.as_field().cloned(), all: Vec::new() };
-        let filter = plan.filter.as_ref().map(|filter| columns.want(filter, Role::Value));
-        let keys = plan.keys.iter().map(|key| columns.want(&key.expr, Role::Key)).collect();
+        let filter = plan.filter.as_ref().map(|filter| columns.want(filter, Role::Value, WHERE));
+        let keys = plan.keys.iter().map(|key| columns.want(&key.expr, Role::Key, "--by")).collect();
         let calls = plan.selection.calls.iter();
         let arguments = calls.clone().map(|call| {
             let each = call.arguments.iter().enumerate();
-            each.map(|(place, argument)| columns.want(argument, role_of(call, place))).collect()
+            each.map(|(place, argument)| columns.want(argument, role_of(call, place), AGG)).collect()
         });
         let arguments = arguments.collect();
-        let filters = calls.map(|call| call.filter.as_ref().map(|filter| columns.want(filter, Role::Value))).collect();
-        let partition = plan.clock.by.clone().map(|path| columns.want(&Scalar::field(path), Role::Key));
+        let filters =
+            calls.map(|call| call.filter.as_ref().map(|filter| columns.want(filter, Role::Value, AGG))).collect();
+        let partition =
+            plan.clock.by.clone().map(|path| columns.want(&Scalar::field(path), Role::Key, "--watermark-by"));
         let mut program = Self {
             fields: Vec::new(),
             time,
@@ -104,7 +113,7 @@ impl Program {
             Some(path) => want(path, Role::Time),
             None => self.time.fields().into_iter().for_each(|(path, used)| want(path, role_in(used))),
         }
-        for Computation { expr, role } in &self.columns {
+        for Computation { expr, role, .. } in &self.columns {
             match expr.as_field() {
                 Some(path) => want(path, *role),
                 None => expr.fields().into_iter().for_each(|(path, used)| want(path, role_in(used))),
@@ -187,12 +196,15 @@ impl Program {
 
     /// Finds columns and types, given those of the fields.
     pub(crate) fn bind(&self, fields: &[(FieldPath, Role, FieldType)]) -> Result<BoundProgram> {
-        let bind = |expr: &Scalar, role: Role| expr.bind(&Fields { fields, role }, &self.zone);
+        let bind = |expr: &Scalar, role: Role, flag: &'static str| {
+            expr.bind(&Fields { fields, role }, &self.zone).map_err(|e| e.at(flag))
+        };
         let time = match self.time.as_field() {
             Some(_) => None,
-            None => Some(bind(&self.time, Role::Value)?),
+            None => Some(bind(&self.time, Role::Value, TIME)?),
         };
-        let columns = self.columns.iter().map(|column| bind(&column.expr, column.role)).collect::<Result<_>>()?;
+        let columns = self.columns.iter().map(|column| bind(&column.expr, column.role, column.flag));
+        let columns = columns.collect::<Result<_>>()?;
         Ok(BoundProgram { time, columns })
     }
 
@@ -216,13 +228,12 @@ impl Program {
         let bound = self.bind(&self.typed(&types))?;
         if let Some(time) = bound.time.as_ref().filter(|time| time.ty() == FieldType::Bool) {
             return Err(Error::usage(format!(
-                "--time: expected a time, text or a number, found a {}",
+                "{TIME}: expected a time, text or a number, found a {}",
                 time.ty().name()
             )));
         }
         let types = self.column_types(&types)?;
-        for (flag, column) in [("--where", self.filter)].into_iter().chain(self.filters.iter().map(|f| ("FILTER", *f)))
-        {
+        for (flag, column) in [(WHERE, self.filter)].into_iter().chain(self.filters.iter().map(|f| (AGG, *f))) {
             if let Some(ty) = column.map(|column| types[column]).filter(|ty| *ty != FieldType::Bool) {
                 return Err(Error::usage(format!("{flag}: expected a condition, found a {}", ty.name()))
                     .hint("a condition is true or false: amount > 0"));
@@ -292,13 +303,13 @@ struct Columns {
 
 impl Columns {
     /// The index of a column, behind the event time.
-    fn want(&mut self, expr: &Scalar, role: Role) -> usize {
+    fn want(&mut self, expr: &Scalar, role: Role, flag: &'static str) -> usize {
         if self.time.is_some() && expr.as_field() == self.time.as_ref() {
             return 0;
         }
         let at = self.all.iter().position(|known| same(known, expr, role));
         at.unwrap_or_else(|| {
-            self.all.push(Computation { expr: expr.clone(), role });
+            self.all.push(Computation { expr: expr.clone(), role, flag });
             self.all.len() - 1
         }) + 1
     }
