@@ -154,6 +154,15 @@ pub struct Named {
     pub kind: &'static AggregateKind,
     /// Constants that its name stands for, behind those given.
     pub preset: Vec<Literal>,
+    /// The name, where it stands for constants.
+    pub called: Option<String>,
+}
+
+impl Named {
+    /// What it was called by: the function's name, or the one that stands for constants too.
+    pub fn name(&self) -> &str {
+        self.called.as_deref().unwrap_or(self.kind.name)
+    }
 }
 
 impl AggregateKind {
@@ -183,7 +192,7 @@ fn with_article(ty: FieldType) -> String {
 pub fn find(name: &str) -> Option<Named> {
     let name = name.to_ascii_lowercase();
     let kind = AGGREGATES.iter().copied().find(|kind| kind.name == name || kind.aliases.contains(&name.as_str()))?;
-    Some(Named { kind, preset: Vec::new() })
+    Some(Named { kind, preset: Vec::new(), called: None })
 }
 
 /// Makes `slot` hold what `empty` makes, growing the states if need be.

@@ -68,6 +68,20 @@ pub fn parse_schema(text: &str) -> Result<Vec<(FieldPath, FieldType)>> {
     }
 }
 
+/// The type of this name, as a cast names it. `at`: where an error points.
+pub(super) fn type_of(sql: Sql<'_>, name: &str, at: Location) -> Result<FieldType> {
+    let named = Sql { text: name, takes: "a type" };
+    let tokens = named.tokens()?;
+    let mut cursor = Cursor { sql: named, tokens: &tokens };
+    match cursor.ty() {
+        Ok(ty) if cursor.peek().is_none() => Ok(ty),
+        _ => {
+            let error = sql.error(at, format!("there is no type \"{}\"", name.to_lowercase()));
+            Err(error.hint("types are bigint, double, decimal(p,s), boolean, text and timestamp"))
+        }
+    }
+}
+
 /// The tokens still to be read.
 struct Cursor<'a> {
     sql: Sql<'a>,

@@ -3,18 +3,18 @@
 //! Must not know windows or files. Invariant: every error that does not depend on data is found here, before any
 //! input is read.
 
-mod call;
 mod declare;
 pub mod functions;
-mod key;
+mod literal;
+mod parse;
 mod scalar;
+mod select;
 mod sql;
 mod tree;
 
-pub use call::parse_calls;
 pub use declare::parse_schema;
-pub use key::parse_keys;
 pub use scalar::{Bound, Computed, Scalar, Scope, Use};
+pub use select::{parse_calls, parse_keys, parse_scalar};
 
 use crate::aggregate::AggregateKind;
 use crate::error::{Error, Result};

@@ -12,12 +12,19 @@ use sqlparser::tokenizer::Location;
 use std::sync::Arc;
 
 /// An expression as it was typed, with its text for errors that point into it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Scalar {
     /// The whole text of the flag.
     pub(super) text: Arc<str>,
     /// The expression.
     pub(super) root: Expr,
+}
+
+/// The same expression, wherever it was typed.
+impl PartialEq for Scalar {
+    fn eq(&self, other: &Self) -> bool {
+        self.root == other.root
+    }
 }
 
 /// What an expression does with a field.
@@ -61,7 +68,7 @@ impl Scalar {
 
     /// It as it was typed, for messages and names of columns.
     pub fn shown(&self) -> String {
-        self.as_field().map(FieldPath::name).unwrap_or_default()
+        self.root.to_string()
     }
 
     /// The field, if it is nothing but one.

@@ -4,7 +4,7 @@
 //! `order`), so a keyword where only a name can stand is a name.
 
 use crate::error::{Error, Result};
-use sqlparser::ast::{Expr, FunctionArguments, Ident, ObjectNamePart, SelectItem, Spanned};
+use sqlparser::ast::{Expr, FunctionArguments, Ident, ObjectNamePart, OrderByExpr, SelectItem, Spanned};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -45,22 +45,51 @@ impl Sql<'_> {
 
     /// Reads a list of expressions, each perhaps with a name.
     pub(super) fn items(self) -> Result<Vec<Item>> {
-        let tokens = self.tokens()?;
-        if tokens.is_empty() {
-            return Err(Error::usage(format!("expected {}, found nothing", self.takes)));
-        }
-        let mut parser =
-            Parser::new(&GenericDialect {}).with_recursion_limit(DEPTH).with_tokens_with_locations(soften(tokens));
+        let mut parser = self.parser()?;
         let items = parser.parse_comma_separated(|parser| {
             let start = parser.peek_token().span.start;
             parser.parse_select_item().map(|item| (start, item))
         });
         let items = items.map_err(|error| self.parse_error(&error))?;
-        let next = parser.peek_token();
-        if next.token != Token::EOF {
-            return Err(self.error(next.span.start, format!("expected a comma or the end, found {next}")));
-        }
+        self.ended(&parser, "a comma or the end")?;
         items.into_iter().map(|(start, item)| self.item(start, item)).collect()
+    }
+
+    /// Reads one expression, and where it starts.
+    pub(super) fn expression(self) -> Result<(Expr, Location)> {
+        let mut parser = self.parser()?;
+        let start = parser.peek_token().span.start;
+        let expr = parser.parse_expr().map_err(|error| self.parse_error(&error))?;
+        self.ended(&parser, "the end")?;
+        Ok((expr, start))
+    }
+
+    /// Reads a list of expressions to order by, and where each starts.
+    pub(super) fn orders(self) -> Result<Vec<(OrderByExpr, Location)>> {
+        let mut parser = self.parser()?;
+        let orders = parser.parse_comma_separated(|parser| {
+            let start = parser.peek_token().span.start;
+            parser.parse_order_by_expr().map(|order| (order, start))
+        });
+        let orders = orders.map_err(|error| self.parse_error(&error))?;
+        self.ended(&parser, "a comma or the end")?;
+        Ok(orders)
+    }
+
+    fn parser(self) -> Result<Parser<'static>> {
+        let tokens = self.tokens()?;
+        if tokens.is_empty() {
+            return Err(Error::usage(format!("expected {}, found nothing", self.takes)));
+        }
+        Ok(Parser::new(&GenericDialect {}).with_recursion_limit(DEPTH).with_tokens_with_locations(soften(tokens)))
+    }
+
+    fn ended(self, parser: &Parser<'_>, expected: &str) -> Result<()> {
+        let next = parser.peek_token();
+        match next.token {
+            Token::EOF => Ok(()),
+            _ => Err(self.error(next.span.start, format!("expected {expected}, found {next}"))),
+        }
     }
 
     fn item(self, start: Location, item: SelectItem) -> Result<Item> {
@@ -90,10 +119,8 @@ impl Sql<'_> {
         Error::usage(format!("{message}\n  {shown}\n  {}^", " ".repeat(column - from)))
     }
 
-    /// The error for all that later versions will know.
-    pub(super) fn unsupported(self, at: Location) -> Error {
-        self.error(at, "expressions are not supported here yet")
-            .hint(format!("give {}; an odd name goes in double quotes: \"user-agent\"", self.takes))
+    fn unsupported(self, at: Location) -> Error {
+        self.error(at, format!("expected {}, found a list of columns", self.takes))
     }
 
     /// Where an expression starts; `start` where the parser did not keep it.
@@ -143,8 +170,11 @@ fn soften(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
 fn may_precede_name(token: Option<&Token>) -> bool {
     match token {
         None | Some(Token::LParen | Token::Comma | Token::Period) => true,
-        Some(Token::Word(word)) => word.keyword == Keyword::DISTINCT,
-        Some(_) => false,
+        Some(Token::Word(word)) => {
+            use Keyword::{AND, BETWEEN, DISTINCT, ELSE, ILIKE, LIKE, NOT, OR, THEN, WHEN};
+            [DISTINCT, AND, OR, NOT, WHEN, THEN, ELSE, BETWEEN, LIKE, ILIKE].contains(&word.keyword)
+        }
+        Some(other) => is_operator(other),
     }
 }
 
@@ -152,12 +182,41 @@ fn may_follow_name(before: Option<&Token>, after: Option<&Token>) -> bool {
     match after {
         None | Some(Token::RParen | Token::Comma | Token::Period) => true,
         Some(Token::Word(word)) => word.keyword == Keyword::AS,
-        Some(_) => before == Some(&Token::Period),
+        Some(other) => before == Some(&Token::Period) || is_operator(other),
     }
 }
 
+/// Whether it stands between two operands.
+fn is_operator(token: &Token) -> bool {
+    use Token::{
+        Div, DoubleColon, DoubleEq, DuckIntDiv, Eq, Gt, GtEq, LBracket, Lt, LtEq, Minus, Mod, Mul, Neq, Plus,
+        StringConcat,
+    };
+    matches!(
+        token,
+        DoubleColon
+            | DoubleEq
+            | Div
+            | DuckIntDiv
+            | Eq
+            | Gt
+            | GtEq
+            | LBracket
+            | Lt
+            | LtEq
+            | Minus
+            | Mod
+            | Mul
+            | Neq
+            | Plus
+            | StringConcat
+    )
+}
+
+/// Whether the word means something of its own wherever it stands.
 fn is_literal(word: &Word) -> bool {
-    matches!(word.keyword, Keyword::NULL | Keyword::TRUE | Keyword::FALSE | Keyword::DISTINCT | Keyword::ALL)
+    use Keyword::{ALL, CASE, DISTINCT, EXISTS, FALSE, INTERVAL, NOT, NULL, TRUE};
+    [ALL, CASE, DISTINCT, EXISTS, FALSE, INTERVAL, NOT, NULL, TRUE].contains(&word.keyword)
 }
 
 /// The names of a plain field, outermost first; none for any other expression.

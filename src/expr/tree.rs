@@ -3,21 +3,23 @@
 //! Must not know columns. Names are as typed; what they mean is a [`Scope`](super::Scope)'s to say.
 
 use super::functions::FunctionKind;
-use crate::schema::{FieldPath, FieldType, Literal};
+use super::{literal, sql};
+use crate::schema::{FieldPath, FieldType, Literal, Step};
 use sqlparser::tokenizer::Location;
+use std::fmt;
 
 /// A node and where it starts in the text.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Expr {
+#[derive(Clone, Debug)]
+pub(super) struct Expr {
     /// What it is.
-    pub node: Node,
+    pub(super) node: Node,
     /// Its first character.
-    pub at: Location,
+    pub(super) at: Location,
 }
 
 /// What can be said.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Node {
+pub(super) enum Node {
     /// A constant.
     Literal(Literal),
     /// A field of the record, or a column of the result, whatever the scope.
@@ -28,6 +30,8 @@ pub enum Node {
     Negate(Box<Expr>),
     /// `NOT x`
     Not(Box<Expr>),
+    /// A time moved by a number of microseconds.
+    Shift(Box<Expr>, Box<Expr>),
     /// Two operands.
     Binary(Operator, Box<Expr>, Box<Expr>),
     /// `x IS NULL`
@@ -71,7 +75,7 @@ pub enum Node {
 
 /// What stands between two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
+pub(super) enum Operator {
     /// `+`
     Add,
     /// `-`
@@ -106,4 +110,117 @@ pub enum Operator {
     And,
     /// `OR`
     Or,
+}
+
+/// The same expression, wherever it was typed.
+impl PartialEq for Expr {
+    fn eq(&self, other: &Self) -> bool {
+        self.node == other.node
+    }
+}
+
+impl Node {
+    /// What it is made of.
+    pub(super) fn parts(&self) -> Vec<&Expr> {
+        match self {
+            Node::Literal(_) | Node::Field(_) | Node::Aggregate(_) => Vec::new(),
+            Node::Negate(x) | Node::Not(x) | Node::IsNull(x) | Node::Is(x, _) | Node::Cast { value: x, .. } => vec![x],
+            Node::Shift(a, b) | Node::Binary(_, a, b) | Node::Like { text: a, pattern: b, .. } => vec![a, b],
+            Node::In(x, list) => std::iter::once(x.as_ref()).chain(list).collect(),
+            Node::Case { branches, otherwise } => {
+                let each = branches.iter().flat_map(|(condition, result)| [condition, result]);
+                each.chain(otherwise.as_deref()).collect()
+            }
+            Node::Coalesce(all) | Node::Call(_, all) => all.iter().collect(),
+        }
+    }
+}
+
+impl Operator {
+    /// As it is typed.
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Operator::Add => "+",
+            Operator::Subtract => "-",
+            Operator::Multiply => "*",
+            Operator::Divide => "/",
+            Operator::DivideInteger => "//",
+            Operator::Modulo => "%",
+            Operator::Concat => "||",
+            Operator::Equal => "=",
+            Operator::NotEqual => "<>",
+            Operator::Less => "<",
+            Operator::LessOrEqual => "<=",
+            Operator::Greater => ">",
+            Operator::GreaterOrEqual => ">=",
+            Operator::Distinct => "IS DISTINCT FROM",
+            Operator::NotDistinct => "IS NOT DISTINCT FROM",
+            Operator::And => "AND",
+            Operator::Or => "OR",
+        }
+    }
+
+    /// Whether it calculates.
+    pub(super) fn is_arithmetic(self) -> bool {
+        use Operator::{Add, Divide, DivideInteger, Modulo, Multiply, Subtract};
+        matches!(self, Add | Subtract | Multiply | Divide | DivideInteger | Modulo)
+    }
+}
+
+/// A path as it is typed: odd names in double quotes.
+pub(super) fn path_text(path: &FieldPath) -> String {
+    let mut text = path.parts().iter().map(|part| sql::quoted(part)).collect::<Vec<_>>().join(".");
+    for step in path.inside() {
+        match step {
+            Step::Index(index) => text.push_str(&format!("[{index}]")),
+            Step::Member(name) => text.push_str(&format!(".{}", sql::quoted(name))),
+        }
+    }
+    text
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |all: &[Expr]| all.iter().map(Expr::to_string).collect::<Vec<_>>().join(", ");
+        match &self.node {
+            Node::Literal(value) => f.write_str(&literal::shown(value)),
+            Node::Field(path) => f.write_str(&path_text(path)),
+            Node::Aggregate(call) => write!(f, "aggregate {call}"),
+            Node::Negate(x) => write!(f, "-{}", Inner(x)),
+            Node::Not(x) => write!(f, "NOT {}", Inner(x)),
+            Node::Shift(x, by) => write!(f, "{} + INTERVAL '{by} us'", Inner(x)),
+            Node::Binary(operator, a, b) => write!(f, "{} {} {}", Inner(a), operator.sign(), Inner(b)),
+            Node::IsNull(x) => write!(f, "{} IS NULL", Inner(x)),
+            Node::Is(x, truth) => write!(f, "{} IS {}", Inner(x), if *truth { "TRUE" } else { "FALSE" }),
+            Node::In(x, all) => write!(f, "{} IN ({})", Inner(x), list(all)),
+            Node::Like { text, pattern, any_case, .. } => {
+                write!(f, "{} {} {}", Inner(text), if *any_case { "ILIKE" } else { "LIKE" }, Inner(pattern))
+            }
+            Node::Case { branches, otherwise } => {
+                f.write_str("CASE")?;
+                branches.iter().try_for_each(|(when, then)| write!(f, " WHEN {when} THEN {then}"))?;
+                otherwise.iter().try_for_each(|x| write!(f, " ELSE {x}"))?;
+                f.write_str(" END")
+            }
+            Node::Cast { value, to, or_null } => {
+                write!(f, "{}CAST({value} AS {})", if *or_null { "TRY_" } else { "" }, to.name())
+            }
+            Node::Coalesce(all) => write!(f, "coalesce({})", list(all)),
+            Node::Call(kind, all) => write!(f, "{}({})", kind.name, list(all)),
+        }
+    }
+}
+
+/// An operand: in brackets where it is made of several words.
+struct Inner<'a>(&'a Expr);
+
+impl fmt::Display for Inner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.node {
+            Node::Binary(..) | Node::Not(_) | Node::IsNull(_) | Node::Is(..) | Node::In(..) | Node::Like { .. } => {
+                write!(f, "({})", self.0)
+            }
+            _ => write!(f, "{}", self.0),
+        }
+    }
 }

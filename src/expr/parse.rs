@@ -1,0 +1,457 @@
+//! The SQL parser's syntax trees to ours: what is supported, and words for what is not.
+//!
+//! Must not know types or columns. Names of functions and aggregates, and how many arguments they take, are judged
+//! here; whether the arguments fit is the binder's to say.
+
+use super::functions::{self, FUNCTIONS};
+use super::sql::{Sql, field, nearest};
+use super::tree::{Expr, Node, Operator};
+use super::{Call, Scalar, declare, literal};
+use crate::aggregate::{self, AGGREGATES, Named, Takes};
+use crate::error::{Error, Result};
+use crate::schema::{FieldPath, Literal, Step};
+use sqlparser::ast::{
+    AccessExpr, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DuplicateTreatment, Expr as Ast, Function,
+    FunctionArg, FunctionArgExpr, FunctionArguments, InTarget, Interval, Subscript, TrimWhereField, UnaryOperator,
+    Value,
+};
+use sqlparser::tokenizer::Location;
+
+/// Makes trees, and gathers the aggregate calls in them.
+pub(super) struct Parse<'a> {
+    /// The text.
+    pub(super) sql: Sql<'a>,
+    /// Where aggregate calls go; none where they cannot stand.
+    pub(super) calls: Option<&'a mut Vec<Call>>,
+}
+
+impl Parse<'_> {
+    /// The tree of an expression that starts at `start`, if the parser does not know better.
+    pub(super) fn expr(&mut self, ast: &Ast, start: Location) -> Result<Expr> {
+        let at = self.sql.place(ast, start);
+        Ok(Expr { node: self.node(ast, at)?, at })
+    }
+
+    fn boxed(&mut self, ast: &Ast, at: Location) -> Result<Box<Expr>> {
+        self.expr(ast, at).map(Box::new)
+    }
+
+    fn node(&mut self, ast: &Ast, at: Location) -> Result<Node> {
+        if let Some(parts) = field(ast) {
+            return Ok(Node::Field(FieldPath::new(parts)));
+        }
+        match ast {
+            Ast::Nested(inner) => self.node(inner, at),
+            Ast::Value(value) => literal::of(self.sql, &value.value, at).map(Node::Literal),
+            Ast::TypedString(typed) => {
+                let text = typed.value.value.clone().into_string().unwrap_or_default();
+                let to = declare::type_of(self.sql, &typed.data_type.to_string(), at)?;
+                literal::typed(self.sql, &text, to, at).map(Node::Literal)
+            }
+            Ast::UnaryOp { op, expr } => self.unary(op, expr, at),
+            Ast::BinaryOp { left, op, right } => self.binary(left, op, right, at),
+            Ast::IsNull(x) => Ok(Node::IsNull(self.boxed(x, at)?)),
+            Ast::IsNotNull(x) => Ok(not(Node::IsNull(self.boxed(x, at)?), at)),
+            Ast::IsTrue(x) => Ok(Node::Is(self.boxed(x, at)?, true)),
+            Ast::IsNotTrue(x) => Ok(not(Node::Is(self.boxed(x, at)?, true), at)),
+            Ast::IsFalse(x) => Ok(Node::Is(self.boxed(x, at)?, false)),
+            Ast::IsNotFalse(x) => Ok(not(Node::Is(self.boxed(x, at)?, false), at)),
+            Ast::IsDistinctFrom(a, b) => self.pair(Operator::Distinct, a, b, at),
+            Ast::IsNotDistinctFrom(a, b) => self.pair(Operator::NotDistinct, a, b, at),
+            Ast::In { expr, target: InTarget::List(list), negated, global: false } => {
+                let all = list.iter().map(|item| self.expr(item, at)).collect::<Result<_>>()?;
+                Ok(negated_if(*negated, Node::In(self.boxed(expr, at)?, all), at))
+            }
+            Ast::Between { expr, negated, low, high } => self.between(expr, *negated, low, high, at),
+            Ast::Like { negated, any: false, expr, pattern, escape_char } => {
+                self.like(expr, pattern, escape_char.as_deref(), *negated, false, at)
+            }
+            Ast::ILike { negated, any: false, expr, pattern, escape_char } => {
+                self.like(expr, pattern, escape_char.as_deref(), *negated, true, at)
+            }
+            Ast::Case { operand, conditions, else_result, .. } => {
+                self.case(operand.as_deref(), conditions, else_result.as_deref(), at)
+            }
+            Ast::Cast { kind, expr, data_type, format: None } => {
+                let to = declare::type_of(self.sql, &data_type.to_string(), at)?;
+                let or_null = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
+                Ok(Node::Cast { value: self.boxed(expr, at)?, to, or_null })
+            }
+            Ast::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain, at),
+            Ast::Function(function) => self.function(function, at),
+            other => self.spelled(other, at),
+        }
+    }
+
+    /// Functions that SQL spells in a way of its own.
+    fn spelled(&mut self, ast: &Ast, at: Location) -> Result<Node> {
+        match ast {
+            Ast::Extract { field, expr, .. } => {
+                let unit = Expr { node: Node::Literal(Literal::Text(field.to_string().to_lowercase())), at };
+                let value = self.expr(expr, at)?;
+                self.call("date_part", vec![unit, value], at)
+            }
+            Ast::Ceil { expr, field } if is_plain(field) => self.call_over("ceil", &[expr], at),
+            Ast::Floor { expr, field } if is_plain(field) => self.call_over("floor", &[expr], at),
+            Ast::Position { expr, r#in } => self.call_over("strpos", &[r#in, expr], at),
+            Ast::Substring { expr, substring_from, substring_for, .. } => {
+                let mut all = vec![expr.as_ref()];
+                all.extend(substring_from.as_deref());
+                all.extend(substring_for.as_deref());
+                self.call_over("substr", &all, at)
+            }
+            Ast::Trim { expr, trim_where, trim_what, trim_characters } => {
+                let name = match trim_where {
+                    Some(TrimWhereField::Leading) => "ltrim",
+                    Some(TrimWhereField::Trailing) => "rtrim",
+                    _ => "trim",
+                };
+                let mut all = vec![expr.as_ref()];
+                all.extend(trim_what.as_deref());
+                all.extend(trim_characters.iter().flatten());
+                self.call_over(name, &all, at)
+            }
+            Ast::Interval(_) => Err(self
+                .sql
+                .error(at, "an interval is no value of its own")
+                .hint("add it to a time or take it off: ts + INTERVAL 5 MINUTE")),
+            _ => Err(self.unsupported(at)),
+        }
+    }
+
+    fn unsupported(&self, at: Location) -> Error {
+        self.sql
+            .error(at, "this is SQL that windrow does not know")
+            .hint("windrow-window(1) lists operators and functions; an odd name goes in double quotes: \"user-agent\"")
+    }
+
+    fn unary(&mut self, op: &UnaryOperator, x: &Ast, at: Location) -> Result<Node> {
+        match op {
+            UnaryOperator::Not => Ok(Node::Not(self.boxed(x, at)?)),
+            UnaryOperator::Plus => self.node(x, at),
+            UnaryOperator::Minus => match self.expr(x, at)?.node {
+                Node::Literal(number) => Ok(match literal::negated(&number) {
+                    Some(negative) => Node::Literal(negative),
+                    None => Node::Negate(Box::new(Expr { node: Node::Literal(number), at })),
+                }),
+                node => Ok(Node::Negate(Box::new(Expr { node, at }))),
+            },
+            _ => Err(self.unsupported(at)),
+        }
+    }
+
+    fn binary(&mut self, left: &Ast, op: &BinaryOperator, right: &Ast, at: Location) -> Result<Node> {
+        let operator = match op {
+            BinaryOperator::Plus | BinaryOperator::Minus if matches!(right, Ast::Interval(_)) => {
+                return self.shifted(left, *op == BinaryOperator::Minus, right, at);
+            }
+            BinaryOperator::Plus => Operator::Add,
+            BinaryOperator::Minus => Operator::Subtract,
+            BinaryOperator::Multiply => Operator::Multiply,
+            BinaryOperator::Divide => Operator::Divide,
+            BinaryOperator::DuckIntegerDivide | BinaryOperator::MyIntegerDivide => Operator::DivideInteger,
+            BinaryOperator::Modulo => Operator::Modulo,
+            BinaryOperator::StringConcat => Operator::Concat,
+            BinaryOperator::Eq => Operator::Equal,
+            BinaryOperator::NotEq => Operator::NotEqual,
+            BinaryOperator::Lt => Operator::Less,
+            BinaryOperator::LtEq => Operator::LessOrEqual,
+            BinaryOperator::Gt => Operator::Greater,
+            BinaryOperator::GtEq => Operator::GreaterOrEqual,
+            BinaryOperator::And => Operator::And,
+            BinaryOperator::Or => Operator::Or,
+            BinaryOperator::Arrow => return self.call_over("json_extract", &[left, right], at),
+            BinaryOperator::LongArrow => return self.call_over("json_extract_string", &[left, right], at),
+            BinaryOperator::PGRegexMatch => return self.call_over("regexp_full_match", &[left, right], at),
+            _ => return Err(self.unsupported(at)),
+        };
+        self.pair(operator, left, right, at)
+    }
+
+    fn pair(&mut self, operator: Operator, left: &Ast, right: &Ast, at: Location) -> Result<Node> {
+        Ok(Node::Binary(operator, self.boxed(left, at)?, self.boxed(right, at)?))
+    }
+
+    /// `x + INTERVAL ...`
+    fn shifted(&mut self, left: &Ast, back: bool, interval: &Ast, at: Location) -> Result<Node> {
+        let Ast::Interval(interval) = interval else { return Err(self.unsupported(at)) };
+        let micros = self.length(interval, at)?;
+        let by = Expr { node: Node::Literal(Literal::Int(if back { -micros } else { micros })), at };
+        Ok(Node::Shift(self.boxed(left, at)?, Box::new(by)))
+    }
+
+    fn length(&self, interval: &Interval, at: Location) -> Result<i64> {
+        let number = match interval.value.as_ref() {
+            Ast::Value(value) => match &value.value {
+                Value::Number(number, _) => number.clone(),
+                other => other.clone().into_string().unwrap_or_default(),
+            },
+            _ => return Err(self.sql.error(at, "the length of an interval is a constant")),
+        };
+        let unit = interval.leading_field.as_ref().map(|unit| format!(" {}", unit.to_string().to_lowercase()));
+        let text = format!("{number}{}", unit.unwrap_or_default());
+        crate::time::Span::parse_signed(&text).map(|span| span.micros()).map_err(|_| {
+            self.sql
+                .error(at, format!("expected an interval of a fixed length, found \"{text}\""))
+                .hint("INTERVAL '90 seconds', INTERVAL 5 MINUTE, INTERVAL 1 DAY; months have no fixed length")
+        })
+    }
+
+    fn between(&mut self, x: &Ast, negated: bool, low: &Ast, high: &Ast, at: Location) -> Result<Node> {
+        let least = Expr { node: self.pair(Operator::GreaterOrEqual, x, low, at)?, at };
+        let most = Expr { node: self.pair(Operator::LessOrEqual, x, high, at)?, at };
+        Ok(negated_if(negated, Node::Binary(Operator::And, Box::new(least), Box::new(most)), at))
+    }
+
+    fn like(
+        &mut self,
+        x: &Ast,
+        pattern: &Ast,
+        escape: Option<&Ast>,
+        negated: bool,
+        any_case: bool,
+        at: Location,
+    ) -> Result<Node> {
+        let escape = match escape {
+            None => None,
+            Some(Ast::Value(value)) => value.value.clone().into_string().and_then(|text| text.chars().next()),
+            Some(_) => return Err(self.sql.error(at, "ESCAPE takes one character in quotes")),
+        };
+        let (text, pattern) = (self.boxed(x, at)?, self.boxed(pattern, at)?);
+        Ok(negated_if(negated, Node::Like { text, pattern, escape, any_case }, at))
+    }
+
+    fn case(
+        &mut self,
+        operand: Option<&Ast>,
+        conditions: &[CaseWhen],
+        otherwise: Option<&Ast>,
+        at: Location,
+    ) -> Result<Node> {
+        let mut branches = Vec::with_capacity(conditions.len());
+        for CaseWhen { condition, result } in conditions {
+            let condition = match operand {
+                None => self.expr(condition, at)?,
+                Some(operand) => Expr { node: self.pair(Operator::Equal, operand, condition, at)?, at },
+            };
+            branches.push((condition, self.expr(result, at)?));
+        }
+        let otherwise = otherwise.map(|x| self.boxed(x, at)).transpose()?;
+        Ok(Node::Case { branches, otherwise })
+    }
+
+    /// `items[0].sku`
+    fn access(&mut self, root: &Ast, chain: &[AccessExpr], at: Location) -> Result<Node> {
+        let Some(mut parts) = field(root) else { return Err(self.unsupported(at)) };
+        let mut inside = Vec::new();
+        for access in chain {
+            match access {
+                AccessExpr::Dot(Ast::Identifier(name)) if inside.is_empty() => parts.push(name.value.clone()),
+                AccessExpr::Dot(Ast::Identifier(name)) => inside.push(Step::Member(name.value.clone())),
+                AccessExpr::Subscript(Subscript::Index { index }) => match self.expr(index, at)?.node {
+                    Node::Literal(Literal::Int(index)) => inside.push(Step::Index(index)),
+                    Node::Literal(Literal::Text(name)) if inside.is_empty() => parts.push(name),
+                    Node::Literal(Literal::Text(name)) => inside.push(Step::Member(name)),
+                    _ => {
+                        let error = self.sql.error(at, "an index is a whole number, from 0");
+                        return Err(error.hint("items[0] is the first element, items[-1] the last"));
+                    }
+                },
+                _ => return Err(self.unsupported(at)),
+            }
+        }
+        Ok(Node::Field(FieldPath::new(parts).into_array(inside)))
+    }
+
+    fn function(&mut self, function: &Function, at: Location) -> Result<Node> {
+        let name = function.name.to_string();
+        let FunctionArguments::List(list) = &function.args else { return Err(self.unsupported(at)) };
+        let bare = function.within_group.is_empty() && function.null_treatment.is_none() && function.over.is_none();
+        if !bare || !list.clauses.is_empty() || function.parameters != FunctionArguments::None {
+            return Err(self
+                .sql
+                .error(at, format!("{} takes no OVER, ORDER BY, WITHIN GROUP or IGNORE NULLS", name.to_lowercase()))
+                .hint("first, last and array_agg go by event time; windows are what windrow's flags say"));
+        }
+        let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+        if let Some(named) = aggregate::find(&name) {
+            return self.aggregate(&named, &list.args, distinct, function.filter.as_deref(), at);
+        }
+        if distinct || function.filter.is_some() {
+            return Err(self.sql.error(at, format!("{name} is no aggregate, so DISTINCT and FILTER mean nothing")));
+        }
+        let mut arguments = Vec::new();
+        for argument in &list.args {
+            match argument {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(ast)) => arguments.push(self.expr(ast, at)?),
+                _ => return Err(self.unsupported(at)),
+            }
+        }
+        self.call(&name, arguments, at)
+    }
+
+    fn call_over(&mut self, name: &str, arguments: &[&Ast], at: Location) -> Result<Node> {
+        let arguments = arguments.iter().map(|ast| self.expr(ast, at)).collect::<Result<_>>()?;
+        self.call(name, arguments, at)
+    }
+
+    fn call(&self, name: &str, arguments: Vec<Expr>, at: Location) -> Result<Node> {
+        if ["coalesce", "ifnull"].iter().any(|known| name.eq_ignore_ascii_case(known)) && !arguments.is_empty() {
+            return Ok(Node::Coalesce(arguments));
+        }
+        let Some(kind) = functions::find(name) else { return Err(self.unknown(name, at)) };
+        if arguments.len() < kind.least || arguments.len() > kind.most {
+            let found = arguments.len();
+            return Err(self
+                .sql
+                .error(at, format!("{} takes {}, found {found}", kind.name, counted(kind.least, kind.most)))
+                .hint(format!("write {}", kind.usage)));
+        }
+        Ok(Node::Call(kind, arguments))
+    }
+
+    fn unknown(&self, name: &str, at: Location) -> Error {
+        let scalar = FUNCTIONS.iter().flat_map(|kind| kind.aliases.iter().copied().chain([kind.name]));
+        let aggregate = AGGREGATES.iter().flat_map(|kind| kind.aliases.iter().copied().chain([kind.name]));
+        let error = self.sql.error(at, format!("there is no function \"{name}\""));
+        match nearest(name, aggregate.chain(scalar)) {
+            Some(near) => error.hint(format!("did you mean {near}?")),
+            None => error.hint("windrow-window(1) lists all functions and aggregates"),
+        }
+    }
+
+    /// A call of an aggregate: one of the job's, if it is not among them yet.
+    fn aggregate(
+        &mut self,
+        named: &Named,
+        arguments: &[FunctionArg],
+        distinct: bool,
+        filter: Option<&Ast>,
+        at: Location,
+    ) -> Result<Node> {
+        let Some(calls) = self.calls.take() else {
+            return Err(self
+                .sql
+                .error(at, format!("{} is an aggregate, which cannot stand here", named.kind.name))
+                .hint("aggregates stand in --agg, --having and --order-by, and not within each other"));
+        };
+        let call = self.aggregate_call(named, arguments, distinct, filter, at);
+        let index = call.map(|call| match calls.iter().position(|known| known.same(&call)) {
+            Some(index) => index,
+            None => {
+                calls.push(call);
+                calls.len() - 1
+            }
+        });
+        self.calls = Some(calls);
+        index.map(Node::Aggregate)
+    }
+
+    fn aggregate_call(
+        &mut self,
+        named: &Named,
+        arguments: &[FunctionArg],
+        distinct: bool,
+        filter: Option<&Ast>,
+        at: Location,
+    ) -> Result<Call> {
+        let kind = named.kind;
+        let usage = || format!("write {}", kind.usage);
+        let rows = match arguments {
+            [] | [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] => kind.rows,
+            _ => false,
+        };
+        let given: &[FunctionArg] = if rows { &[] } else { arguments };
+        if rows && distinct {
+            return Err(self.sql.error(at, "DISTINCT needs a field").hint(usage()));
+        }
+        if distinct && !kind.distinct {
+            return Err(self.sql.error(at, format!("{} does not take DISTINCT", kind.name)).hint(usage()));
+        }
+        let most = kind.takes.len() - named.preset.len();
+        if !rows && (given.len() > most || given.len() < most - kind.optional) {
+            let found = match given {
+                [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] => "*".to_owned(),
+                [] => "none".to_owned(),
+                all => all.len().to_string(),
+            };
+            let takes = counted(most - kind.optional, most);
+            return Err(self.sql.error(at, format!("{} takes {takes}, found {found}", kind.name)).hint(usage()));
+        }
+        let mut call =
+            Call { kind, arguments: vec![], constants: vec![], distinct, filter: None, shown: String::new() };
+        let mut shown = Vec::new();
+        for (argument, takes) in given.iter().zip(kind.takes) {
+            let FunctionArg::Unnamed(FunctionArgExpr::Expr(ast)) = argument else {
+                let found = argument.to_string();
+                return Err(self.sql.error(at, format!("{} takes a field, found {found}", kind.name)).hint(usage()));
+            };
+            let root = self.expr(ast, at)?;
+            shown.push(root.to_string());
+            match takes.is_constant() {
+                true => call.constants.push(self.constant(*takes, &root, kind.name)?),
+                false => call.arguments.push(Scalar { text: self.sql.text.into(), root }),
+            }
+        }
+        call.constants.extend(named.preset.iter().cloned());
+        if let Some(filter) = filter {
+            call.filter = Some(Scalar { text: self.sql.text.into(), root: self.expr(filter, at)? });
+        }
+        call.shown = shown_call(named, rows, distinct, &shown, &call);
+        Ok(call)
+    }
+
+    fn constant(&self, takes: Takes, expr: &Expr, name: &str) -> Result<Literal> {
+        match (takes, &expr.node) {
+            (Takes::Share, Node::Literal(literal)) if share(literal).is_some() => {
+                Ok(Literal::Double(share(literal).unwrap_or_default()))
+            }
+            (Takes::Share, _) => Err(self.sql.error(expr.at, format!("{name} takes a constant from 0 to 1"))),
+            (_, Node::Literal(Literal::Text(text))) => Ok(Literal::Text(text.clone())),
+            _ => Err(self.sql.error(expr.at, format!("{name} takes a constant text in single quotes"))),
+        }
+    }
+}
+
+/// A number from 0 to 1.
+fn share(literal: &Literal) -> Option<f64> {
+    let value = match literal {
+        Literal::Int(value) => *value as f64,
+        Literal::Double(value) => *value,
+        Literal::Decimal { .. } => literal::shown(literal).parse().ok()?,
+        _ => return None,
+    };
+    (0.0..=1.0).contains(&value).then_some(value)
+}
+
+/// The call as its column is called by default.
+fn shown_call(named: &Named, rows: bool, distinct: bool, arguments: &[String], call: &Call) -> String {
+    let distinct = if distinct { "DISTINCT " } else { "" };
+    let arguments = if rows { "*".to_owned() } else { arguments.join(", ") };
+    let filter = match &call.filter {
+        Some(filter) => format!(" FILTER (WHERE {})", filter.shown()),
+        None => String::new(),
+    };
+    format!("{}({distinct}{arguments}){filter}", named.name())
+}
+
+fn counted(least: usize, most: usize) -> String {
+    match (least, most) {
+        (1, 1) => "one argument".to_owned(),
+        (least, most) if least == most => format!("{least} arguments"),
+        (least, usize::MAX) => format!("at least {least} arguments"),
+        (least, most) => format!("{least} to {most} arguments"),
+    }
+}
+
+fn is_plain(field: &CeilFloorKind) -> bool {
+    matches!(field, CeilFloorKind::DateTimeField(sqlparser::ast::DateTimeField::NoDateTime))
+}
+
+fn not(node: Node, at: Location) -> Node {
+    Node::Not(Box::new(Expr { node, at }))
+}
+
+fn negated_if(negated: bool, node: Node, at: Location) -> Node {
+    if negated { not(node, at) } else { node }
+}
