@@ -3,7 +3,11 @@
 //! Must not know windows or files. Invariant: every error that does not depend on data is found here, before any
 //! input is read.
 
+mod arithmetic;
+mod bind;
+mod cast;
 mod declare;
+mod eval;
 pub mod functions;
 mod literal;
 mod parse;

@@ -2,12 +2,17 @@
 //!
 //! Must not know what the expression is for. Binding finds every error that does not depend on data.
 
+use super::bind::{Binder, Step, Typed};
+use super::eval::{self, Input};
 use super::functions::Failures;
+use super::sql::Sql;
 use super::tree::{Expr, Node};
 use crate::error::{Error, Result};
-use crate::schema::{FieldPath, FieldType};
+use crate::schema::{FieldPath, FieldType, Literal};
 use crate::time::Zone;
-use arrow::array::ArrayRef;
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, new_null_array};
+use arrow::compute::{concat, take};
+use arrow::datatypes::Int32Type;
 use sqlparser::tokenizer::Location;
 use std::sync::Arc;
 
@@ -47,8 +52,10 @@ pub trait Scope {
 
 /// An expression bound to columns of known types.
 pub struct Bound {
-    column: usize,
-    ty: FieldType,
+    root: Typed,
+    /// The column it reads, if it is one alone.
+    only: Option<usize>,
+    zone: Zone,
 }
 
 /// What an expression comes to.
@@ -81,32 +88,102 @@ impl Scalar {
 
     /// Every field in it and what is done with it, in the order of the text; a field may come more than once.
     pub fn fields(&self) -> Vec<(&FieldPath, Use)> {
-        self.as_field().into_iter().map(|path| (path, Use::Value)).collect()
+        let mut all = Vec::new();
+        fields_of(&self.root, Use::Value, &mut all);
+        all
     }
 
     /// Finds columns and types. Times are taken apart, and put together, in `zone`.
-    pub fn bind(&self, scope: &dyn Scope, _zone: &Zone) -> Result<Bound> {
-        match &self.root.node {
-            Node::Field(path) => scope.field(path).map(|(column, ty)| Bound { column, ty }),
-            Node::Aggregate(call) => scope.aggregate(*call).map(|(column, ty)| Bound { column, ty }),
-            _ => Err(Error::usage("expressions are not supported here yet")),
+    pub fn bind(&self, scope: &dyn Scope, zone: &Zone) -> Result<Bound> {
+        let sql = Sql { text: &self.text, takes: "an expression" };
+        let root = Binder { sql, scope, zone }.bind(&self.root)?;
+        let mut columns = Vec::new();
+        root.columns(&mut |column| columns.push(column));
+        columns.sort_unstable();
+        columns.dedup();
+        let only = if let [column] = columns[..] { Some(column) } else { None };
+        Ok(Bound { root, only, zone: zone.clone() })
+    }
+}
+
+/// The fields of a tree, and what is done with each.
+fn fields_of<'a>(expr: &'a Expr, used: Use, all: &mut Vec<(&'a FieldPath, Use)>) {
+    match &expr.node {
+        Node::Field(path) => all.push((path, used)),
+        Node::Negate(x) => fields_of(x, Use::Number, all),
+        Node::Binary(operator, a, b) => {
+            let number = |x: &Expr| {
+                matches!(x.node, Node::Literal(Literal::Int(_) | Literal::Decimal { .. } | Literal::Double(_)))
+            };
+            let used = match operator.is_arithmetic() || number(a) || number(b) {
+                true => Use::Number,
+                false => Use::Value,
+            };
+            fields_of(a, used, all);
+            fields_of(b, used, all);
         }
+        node => node.parts().into_iter().for_each(|part| fields_of(part, Use::Value, all)),
     }
 }
 
 impl Bound {
     /// The type of its values.
     pub fn ty(&self) -> FieldType {
-        self.ty
+        self.root.ty
     }
 
     /// The column, if it is nothing but one.
     pub fn as_column(&self) -> Option<usize> {
-        Some(self.column)
+        match self.root.step {
+            Step::Column(column) => Some(column),
+            _ => None,
+        }
     }
 
     /// Computes it for `rows` rows of columns.
-    pub fn evaluate(&self, columns: &[ArrayRef], _rows: usize) -> Result<Computed> {
-        Ok(Computed { values: Arc::clone(&columns[self.column]), failures: Failures::new() })
+    pub fn evaluate(&self, columns: &[ArrayRef], rows: usize) -> Result<Computed> {
+        if let Some(column) = self.as_column() {
+            return Ok(Computed { values: Arc::clone(&columns[column]), failures: Failures::new() });
+        }
+        if let Some(column) = self.only
+            && let Some(dictionary) = columns[column].as_dictionary_opt::<Int32Type>()
+            && dictionary.values().len() < rows
+        {
+            return self.of_dictionary(columns, column, dictionary);
+        }
+        let values = eval::evaluate(&self.root, &Input { columns, rows, zone: &self.zone })?;
+        Ok(Computed { values: values.full(rows)?, failures: eval::spread(values.failures, values.constant, rows) })
+    }
+
+    /// Computes it once for each value of a dictionary, and once for null, which stands behind them.
+    fn of_dictionary(
+        &self,
+        columns: &[ArrayRef],
+        column: usize,
+        dictionary: &DictionaryArray<Int32Type>,
+    ) -> Result<Computed> {
+        let wrong = |e| Error::failed(format!("cannot compute over a dictionary: {e}"));
+        let null = new_null_array(dictionary.values().data_type(), 1);
+        let words = concat(&[dictionary.values().as_ref(), null.as_ref()]).map_err(wrong)?;
+        let count = words.len();
+        let mut over: Vec<ArrayRef> = columns.to_vec();
+        over[column] = words;
+        let values = eval::evaluate(&self.root, &Input { columns: &over, rows: count, zone: &self.zone })?;
+        let failed = eval::spread(values.failures.clone(), values.constant, count);
+        let keys = dictionary.keys().iter().map(|key| key.unwrap_or(count as i32 - 1));
+        let keys = Int32Array::from_iter_values(keys);
+        let failures = match failed.is_empty() {
+            true => Failures::new(),
+            false => {
+                let each = keys.values().iter().enumerate();
+                each.filter_map(|(row, key)| Some((row, failed.get(&(*key as usize))?.clone()))).collect()
+            }
+        };
+        let full = values.full(count)?;
+        let values: ArrayRef = match self.ty() {
+            FieldType::Text => Arc::new(DictionaryArray::new(keys, full)),
+            _ => take(&full, &keys, None).map_err(wrong)?,
+        };
+        Ok(Computed { values, failures })
     }
 }

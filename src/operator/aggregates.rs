@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::event::EventBatch;
 use crate::schema::FieldType;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, UInt64Array};
-use arrow::datatypes::{DataType, Field};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -144,10 +143,4 @@ fn order_columns(batch: &EventBatch) -> [ArrayRef; 2] {
     let rows = batch.times.len();
     let positions: UInt64Array = (0..rows).map(|row| Some(batch.positions.get(row).as_u64())).collect();
     [Arc::new(Int64Array::new(batch.times.micros().clone(), None)), Arc::new(positions)]
-}
-
-/// The Arrow field of a window bound.
-pub(super) fn bound_field(name: &str) -> Field {
-    let ty: DataType = FieldType::Time.arrow();
-    Field::new(name, ty, true)
 }

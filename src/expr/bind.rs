@@ -1,0 +1,415 @@
+//! Trees to typed trees over columns: every error that types can tell is found here.
+//!
+//! Must not know where columns come from ([`Scope`]) or how values are computed (`eval`).
+
+use super::functions::{Argument, Kernel};
+use super::scalar::Scope;
+use super::sql::Sql;
+use super::tree::{Expr, Node, Operator};
+use super::{eval, literal};
+use crate::error::{Error, Result};
+use crate::schema::{FieldType, Literal};
+use crate::time::Zone;
+use arrow::array::ArrayRef;
+use sqlparser::tokenizer::Location;
+
+/// A step of a computation and the type of what it gives.
+pub(super) struct Typed {
+    pub(super) step: Step,
+    pub(super) ty: FieldType,
+}
+
+/// What is done. Operands have the types that the step needs.
+pub(super) enum Step {
+    /// `NULL`, of any type.
+    Null,
+    Column(usize),
+    /// One value, as a column of one row, and as it was typed.
+    Constant(ArrayRef, Literal),
+    Not(Box<Typed>),
+    Negate(Box<Typed>),
+    IsNull(Box<Typed>),
+    Is(Box<Typed>, bool),
+    And(Box<Typed>, Box<Typed>),
+    Or(Box<Typed>, Box<Typed>),
+    Compare(Operator, Box<Typed>, Box<Typed>),
+    Arithmetic(Operator, Box<Typed>, Box<Typed>),
+    Shift(Box<Typed>, i64),
+    Concat(Box<Typed>, Box<Typed>),
+    Like {
+        text: Box<Typed>,
+        pattern: Box<Typed>,
+        escape: Option<char>,
+        any_case: bool,
+    },
+    Case {
+        branches: Vec<(Typed, Typed)>,
+        otherwise: Box<Typed>,
+    },
+    Coalesce(Vec<Typed>),
+    Cast {
+        value: Box<Typed>,
+        or_null: bool,
+    },
+    Call {
+        arguments: Vec<Typed>,
+        kernel: Box<dyn Kernel>,
+    },
+}
+
+/// Binds the expressions of one text.
+pub(super) struct Binder<'a> {
+    pub(super) sql: Sql<'a>,
+    pub(super) scope: &'a dyn Scope,
+    pub(super) zone: &'a Zone,
+}
+
+impl Typed {
+    fn boxed(self) -> Box<Self> {
+        Box::new(self)
+    }
+
+    fn is_null(&self) -> bool {
+        matches!(self.step, Step::Null)
+    }
+
+    fn literal(&self) -> Option<&Literal> {
+        match &self.step {
+            Step::Constant(_, literal) => Some(literal),
+            Step::Null => Some(&Literal::Null),
+            _ => None,
+        }
+    }
+
+    fn known(&self) -> Option<FieldType> {
+        (!self.is_null()).then_some(self.ty)
+    }
+
+    /// Calls `f` for each column that is read.
+    pub(super) fn columns(&self, f: &mut dyn FnMut(usize)) {
+        match &self.step {
+            Step::Null | Step::Constant(..) => {}
+            Step::Column(column) => f(*column),
+            Step::Not(x) | Step::Negate(x) | Step::IsNull(x) | Step::Is(x, _) => x.columns(f),
+            Step::Shift(x, _) | Step::Cast { value: x, .. } => x.columns(f),
+            Step::And(a, b) | Step::Or(a, b) | Step::Compare(_, a, b) | Step::Arithmetic(_, a, b) => {
+                a.columns(f);
+                b.columns(f);
+            }
+            Step::Concat(a, b) | Step::Like { text: a, pattern: b, .. } => {
+                a.columns(f);
+                b.columns(f);
+            }
+            Step::Case { branches, otherwise } => {
+                for (condition, result) in branches {
+                    condition.columns(f);
+                    result.columns(f);
+                }
+                otherwise.columns(f);
+            }
+            Step::Coalesce(all) | Step::Call { arguments: all, .. } => all.iter().for_each(|x| x.columns(f)),
+        }
+    }
+}
+
+fn constant(value: Literal) -> Typed {
+    match literal::type_of(&value) {
+        None => Typed { step: Step::Null, ty: FieldType::Text },
+        Some(ty) => Typed { step: Step::Constant(eval::one(&value, ty), value), ty },
+    }
+}
+
+impl Binder<'_> {
+    /// Binds an expression.
+    pub(super) fn bind(&self, expr: &Expr) -> Result<Typed> {
+        let at = expr.at;
+        match &expr.node {
+            Node::Literal(value) => Ok(constant(value.clone())),
+            Node::Field(path) => {
+                let (column, ty) = self.scope.field(path).map_err(|error| self.placed(at, &error))?;
+                Ok(Typed { step: Step::Column(column), ty })
+            }
+            Node::Aggregate(call) => {
+                let (column, ty) = self.scope.aggregate(*call).map_err(|error| self.placed(at, &error))?;
+                Ok(Typed { step: Step::Column(column), ty })
+            }
+            Node::Negate(x) => self.negate(x),
+            Node::Not(x) => Ok(bool_of(Step::Not(self.truth(x)?.boxed()))),
+            Node::IsNull(x) => Ok(bool_of(Step::IsNull(self.bind(x)?.boxed()))),
+            Node::Is(x, truth) => Ok(bool_of(Step::Is(self.truth(x)?.boxed(), *truth))),
+            Node::Shift(x, by) => self.shift(x, by),
+            Node::Binary(Operator::And, a, b) => Ok(bool_of(Step::And(self.truth(a)?.boxed(), self.truth(b)?.boxed()))),
+            Node::Binary(Operator::Or, a, b) => Ok(bool_of(Step::Or(self.truth(a)?.boxed(), self.truth(b)?.boxed()))),
+            Node::Binary(Operator::Concat, a, b) => {
+                let step = Step::Concat(self.text(a)?.boxed(), self.text(b)?.boxed());
+                Ok(Typed { step, ty: FieldType::Text })
+            }
+            Node::Binary(operator, a, b) if operator.is_arithmetic() => self.arithmetic(*operator, a, b, at),
+            Node::Binary(operator, a, b) => self.compare(*operator, self.bind(a)?, self.bind(b)?, (a, b), at),
+            Node::In(x, list) => self.is_in(x, list, at),
+            Node::Like { text, pattern, escape, any_case } => {
+                let (text, pattern) = (self.exactly_text(text)?.boxed(), self.exactly_text(pattern)?.boxed());
+                Ok(bool_of(Step::Like { text, pattern, escape: *escape, any_case: *any_case }))
+            }
+            Node::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
+            Node::Cast { value, to, or_null } => self.cast(value, *to, *or_null, at),
+            Node::Coalesce(all) => {
+                let bound = all.iter().map(|x| self.bind(x)).collect::<Result<Vec<_>>>()?;
+                let (bound, ty) = self.alike(bound, all.iter().collect())?;
+                Ok(Typed { step: Step::Coalesce(bound), ty })
+            }
+            Node::Call(kind, all) => self.call(kind, all, at),
+        }
+    }
+
+    fn error(&self, at: Location, message: impl std::fmt::Display) -> Error {
+        self.sql.error(at, message)
+    }
+
+    /// An error of the scope, with the place.
+    fn placed(&self, at: Location, error: &Error) -> Error {
+        let placed =
+            if self.sql.text.is_empty() { Error::usage(error.message()) } else { self.error(at, error.message()) };
+        match error.hint_text() {
+            Some(hint) => placed.hint(hint),
+            None => placed,
+        }
+    }
+
+    fn truth(&self, expr: &Expr) -> Result<Typed> {
+        let bound = self.bind(expr)?;
+        match bound.known() {
+            None => Ok(Typed { step: Step::Null, ty: FieldType::Bool }),
+            Some(FieldType::Bool) => Ok(bound),
+            Some(ty) => Err(self
+                .error(expr.at, format!("expected a condition, but {expr} is {}", named(ty)))
+                .hint("a condition is true or false: amount > 0; text stands in single quotes, names in double ones")),
+        }
+    }
+
+    /// Anything as text: numbers and times are written out.
+    fn text(&self, expr: &Expr) -> Result<Typed> {
+        let bound = self.bind(expr)?;
+        self.convert(bound, FieldType::Text, expr)
+    }
+
+    /// A text, and nothing else.
+    fn exactly_text(&self, expr: &Expr) -> Result<Typed> {
+        let bound = self.bind(expr)?;
+        match bound.known() {
+            None | Some(FieldType::Text) => Ok(bound),
+            Some(ty) => Err(self
+                .error(expr.at, format!("expected a text, but {expr} is {}", named(ty)))
+                .hint(format!("CAST({expr} AS text) writes it out"))),
+        }
+    }
+
+    fn number(&self, expr: &Expr) -> Result<Typed> {
+        let bound = self.bind(expr)?;
+        match bound.known() {
+            None => Ok(Typed { step: Step::Null, ty: FieldType::Int }),
+            Some(ty) if ty.is_number() => Ok(bound),
+            Some(ty) => Err(self.no_number(expr, ty)),
+        }
+    }
+
+    fn no_number(&self, expr: &Expr, ty: FieldType) -> Error {
+        let error = self.error(expr.at, format!("expected a number, but {expr} is {}", named(ty)));
+        match ty {
+            FieldType::Time => {
+                error.hint(format!("epoch({expr}) is its seconds since 1970; INTERVAL 5 MINUTE moves a time"))
+            }
+            FieldType::Text => {
+                error.hint(format!("TRY_CAST({expr} AS double) reads it as one; || puts texts together"))
+            }
+            _ => error,
+        }
+    }
+
+    fn negate(&self, x: &Expr) -> Result<Typed> {
+        let bound = self.number(x)?;
+        let ty = bound.ty;
+        Ok(Typed { step: Step::Negate(bound.boxed()), ty })
+    }
+
+    fn shift(&self, x: &Expr, by: &Expr) -> Result<Typed> {
+        let bound = self.bind(x)?;
+        let (FieldType::Time, Node::Literal(Literal::Int(micros))) = (bound.ty, &by.node) else {
+            return Err(self.error(x.at, format!("an interval is added to a time, but {x} is {}", named(bound.ty))));
+        };
+        Ok(Typed { step: Step::Shift(bound.boxed(), *micros), ty: FieldType::Time })
+    }
+
+    fn arithmetic(&self, operator: Operator, a: &Expr, b: &Expr, at: Location) -> Result<Typed> {
+        let (left, right) = (self.number(a)?, self.number(b)?);
+        let ty = arithmetic_type(operator, left.ty, right.ty);
+        let operand = |bound: Typed, expr: &Expr| match ty {
+            // Each decimal keeps its own scale.
+            FieldType::Decimal { .. } if bound.ty != FieldType::Int => Ok(bound),
+            FieldType::Decimal { .. } => self.convert(bound, FieldType::Decimal { precision: 19, scale: 0 }, expr),
+            _ => self.convert(bound, if operator == Operator::Divide { FieldType::Double } else { ty }, expr),
+        };
+        if let FieldType::Decimal { scale: 39.., .. } = ty {
+            return Err(self
+                .error(at, "a product of decimals has 38 digits at most")
+                .hint("CAST one of them AS double"));
+        }
+        let step = Step::Arithmetic(operator, operand(left, a)?.boxed(), operand(right, b)?.boxed());
+        Ok(Typed { step, ty })
+    }
+
+    fn compare(&self, operator: Operator, a: Typed, b: Typed, typed: (&Expr, &Expr), at: Location) -> Result<Typed> {
+        let ty = self.common(&a, &b, typed.0, typed.1, at)?;
+        let (a, b) = (self.convert(a, ty, typed.0)?, self.convert(b, ty, typed.1)?);
+        Ok(bool_of(Step::Compare(operator, a.boxed(), b.boxed())))
+    }
+
+    /// The type in which two values are compared.
+    fn common(&self, a: &Typed, b: &Typed, left: &Expr, right: &Expr, at: Location) -> Result<FieldType> {
+        match (a.known(), b.known()) {
+            (None, _) => Ok(b.ty),
+            (_, None) => Ok(a.ty),
+            (Some(a), Some(b)) if a == b => Ok(a),
+            (Some(a), Some(b)) if a.is_number() && b.is_number() => Ok(a.unify(b)),
+            (Some(FieldType::Text), Some(ty)) if matches!(a.literal(), Some(Literal::Text(_))) => Ok(ty),
+            (Some(ty), Some(FieldType::Text)) if matches!(b.literal(), Some(Literal::Text(_))) => Ok(ty),
+            (Some(a), Some(b)) => {
+                let what = format!("{left} is {}, and {right} is {}", named(a), named(b));
+                Err(self.error(at, what).hint(match (a, b) {
+                    (FieldType::Text, _) => format!("CAST({left} AS {}) reads the text", b.name()),
+                    (_, FieldType::Text) => format!("CAST({right} AS {}) reads the text", a.name()),
+                    _ => format!("CAST({left} AS {}) makes them alike", b.name()),
+                }))
+            }
+        }
+    }
+
+    /// Values that may stand for each other, all of one type.
+    fn alike(&self, bound: Vec<Typed>, typed: Vec<&Expr>) -> Result<(Vec<Typed>, FieldType)> {
+        let mut ty: Option<usize> = None;
+        let mut common = FieldType::Text;
+        for (i, value) in bound.iter().enumerate().filter(|(_, value)| !value.is_null()) {
+            common = match ty {
+                None => value.ty,
+                Some(_) if common == value.ty => common,
+                Some(_) if common.is_number() && value.ty.is_number() => common.unify(value.ty),
+                Some(first) => self.common(&bound[first], value, typed[first], typed[i], typed[i].at)?,
+            };
+            ty = ty.filter(|first| !matches!(bound[*first].literal(), Some(Literal::Text(_)))).or(Some(i));
+        }
+        let each = bound.into_iter().zip(typed).map(|(value, expr)| self.convert(value, common, expr));
+        Ok((each.collect::<Result<_>>()?, common))
+    }
+
+    fn is_in(&self, x: &Expr, list: &[Expr], at: Location) -> Result<Typed> {
+        let mut all: Option<Typed> = None;
+        for item in list {
+            let equal = self.compare(Operator::Equal, self.bind(x)?, self.bind(item)?, (x, item), item.at)?;
+            all = Some(match all {
+                None => equal,
+                Some(before) => bool_of(Step::Or(before.boxed(), equal.boxed())),
+            });
+        }
+        all.ok_or_else(|| self.error(at, "IN takes at least one value"))
+    }
+
+    fn case(&self, branches: &[(Expr, Expr)], otherwise: Option<&Expr>) -> Result<Typed> {
+        let conditions = branches.iter().map(|(condition, _)| self.truth(condition)).collect::<Result<Vec<_>>>()?;
+        let mut results = branches.iter().map(|(_, result)| self.bind(result)).collect::<Result<Vec<_>>>()?;
+        let mut typed: Vec<&Expr> = branches.iter().map(|(_, result)| result).collect();
+        if let Some(otherwise) = otherwise {
+            results.push(self.bind(otherwise)?);
+            typed.push(otherwise);
+        }
+        let (mut results, ty) = self.alike(results, typed)?;
+        let last = if otherwise.is_some() { results.pop() } else { None };
+        let otherwise = last.unwrap_or(Typed { step: Step::Null, ty }).boxed();
+        Ok(Typed { step: Step::Case { branches: conditions.into_iter().zip(results).collect(), otherwise }, ty })
+    }
+
+    fn cast(&self, value: &Expr, to: FieldType, or_null: bool, at: Location) -> Result<Typed> {
+        let bound = self.bind(value)?;
+        if bound.is_null() || bound.ty == to {
+            return Ok(Typed { ty: to, ..bound });
+        }
+        if !eval::can_cast(bound.ty, to) {
+            let error = self.error(at, format!("{value} is {}, which cannot become {}", named(bound.ty), named(to)));
+            return Err(match to {
+                FieldType::Time => error.hint(format!("to_timestamp({value}) takes seconds since 1970")),
+                _ => error.hint(format!("epoch({value}) is its seconds since 1970")),
+            });
+        }
+        Ok(Typed { step: Step::Cast { value: bound.boxed(), or_null }, ty: to })
+    }
+
+    fn call(&self, kind: &'static super::functions::FunctionKind, all: &[Expr], at: Location) -> Result<Typed> {
+        let bound = all.iter().map(|x| self.bind(x)).collect::<Result<Vec<_>>>()?;
+        let arguments: Vec<Argument<'_>> =
+            bound.iter().map(|x| Argument { ty: x.known(), literal: x.literal() }).collect();
+        let resolved = (kind.resolve)(&arguments, self.zone)
+            .map_err(|what| self.error(at, format!("{} {what}", kind.name)).hint(format!("write {}", kind.usage)))?;
+        let each = bound.into_iter().zip(all).zip(resolved.takes);
+        let arguments = each.map(|((value, expr), ty)| self.convert(value, ty, expr)).collect::<Result<_>>()?;
+        Ok(Typed { step: Step::Call { arguments, kernel: resolved.kernel }, ty: resolved.gives })
+    }
+
+    /// A value as another type, where that goes without saying.
+    fn convert(&self, value: Typed, to: FieldType, expr: &Expr) -> Result<Typed> {
+        use FieldType::{Decimal, Double, Int, Text};
+        if value.ty == to || value.is_null() {
+            return Ok(Typed { ty: to, ..value });
+        }
+        match (&value.step, value.ty, to) {
+            (Step::Constant(_, Literal::Text(text)), Text, to) => {
+                let read = eval::read(text, to).map_err(|_| {
+                    self.error(expr.at, format!("expected {}, found '{text}'", named(to)))
+                        .hint(format!("it is compared with {}, so it has to read as one", named(to)))
+                })?;
+                Ok(Typed { step: Step::Constant(read, Literal::Text(text.clone())), ty: to })
+            }
+            (_, Int | Decimal { .. }, Double) | (_, Int | Decimal { .. }, Decimal { .. }) | (_, _, Text) => {
+                Ok(Typed { step: Step::Cast { value: value.boxed(), or_null: false }, ty: to })
+            }
+            (_, from, to) => Err(self
+                .error(expr.at, format!("expected {}, but {expr} is {}", named(to), named(from)))
+                .hint(format!("CAST({expr} AS {}) makes it one", to.name()))),
+        }
+    }
+}
+
+fn bool_of(step: Step) -> Typed {
+    Typed { step, ty: FieldType::Bool }
+}
+
+/// A type with its article.
+fn named(ty: FieldType) -> String {
+    match ty {
+        FieldType::Text => "text".to_owned(),
+        FieldType::List(_) => format!("a list ({})", ty.name()),
+        other => format!("a {}", other.name()),
+    }
+}
+
+/// The type that arithmetic gives: DuckDB's rules, and at most 38 digits.
+fn arithmetic_type(operator: Operator, a: FieldType, b: FieldType) -> FieldType {
+    use FieldType::{Decimal, Double, Int};
+    let digits = |ty: FieldType| match ty {
+        Decimal { precision, scale } => (i16::from(precision), i16::from(scale)),
+        _ => (19, 0),
+    };
+    match (operator, a, b) {
+        (Operator::Divide, ..) | (_, Double, _) | (_, _, Double) => Double,
+        (_, Int, Int) => Int,
+        (Operator::DivideInteger, ..) => Double,
+        _ => {
+            let ((p, s), (q, t)) = (digits(a), digits(b));
+            let scale = if operator == Operator::Multiply { s + t } else { s.max(t) };
+            let precision = match operator {
+                Operator::Multiply => p + q,
+                Operator::Modulo => p.max(q),
+                _ => (p - s).max(q - t) + scale + 1,
+            };
+            Decimal { precision: precision.clamp(1, 38) as u8, scale: scale as i8 }
+        }
+    }
+}
