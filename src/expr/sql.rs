@@ -155,11 +155,13 @@ fn soften(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     for i in 0..tokens.len() {
         let before = i.checked_sub(1).map(|i| &tokens[i].token);
         let after = tokens.get(i + 1).map(|token| &token.token);
+        let after_is_operator = after.is_some_and(is_operator);
         if may_precede_name(before)
             && may_follow_name(before, after)
             && let Token::Word(word) = &mut tokens[i].token
             && word.keyword != Keyword::NoKeyword
             && !is_literal(word)
+            && !(is_prefix(word) && after_is_operator)
         {
             *word = Word { value: word.value.clone(), quote_style: Some('"'), keyword: Keyword::NoKeyword };
         }
@@ -215,8 +217,14 @@ fn is_operator(token: &Token) -> bool {
 
 /// Whether the word means something of its own wherever it stands.
 fn is_literal(word: &Word) -> bool {
-    use Keyword::{ALL, CASE, DISTINCT, EXISTS, FALSE, INTERVAL, NOT, NULL, TRUE};
-    [ALL, CASE, DISTINCT, EXISTS, FALSE, INTERVAL, NOT, NULL, TRUE].contains(&word.keyword)
+    use Keyword::{ALL, DISTINCT, FALSE, NULL, TRUE};
+    [ALL, DISTINCT, FALSE, NULL, TRUE].contains(&word.keyword)
+}
+
+/// Whether the word means something of its own in front of an operator: `NOT -x`.
+fn is_prefix(word: &Word) -> bool {
+    use Keyword::{CASE, EXISTS, INTERVAL, NOT};
+    [CASE, EXISTS, INTERVAL, NOT].contains(&word.keyword)
 }
 
 /// The names of a plain field, outermost first; none for any other expression.
