@@ -76,7 +76,7 @@ pub(super) fn evaluate(typed: &Typed, input: &Input<'_>) -> Result<Values> {
         Step::Is(x, truth) => unary(evaluate(x, input)?, |array| {
             let array = array.as_boolean();
             let wanted = if *truth { array.clone() } else { not(array)? };
-            Ok(Arc::new(prep_null_mask_filter(&wanted)))
+            Ok(Arc::new(without_nulls(&wanted)))
         }),
         Step::Negate(x) => arithmetic::negate(evaluate(x, input)?, ty),
         Step::Shift(x, micros) => shift(evaluate(x, input)?, *micros),
@@ -116,6 +116,11 @@ pub(super) fn evaluate(typed: &Typed, input: &Input<'_>) -> Result<Values> {
             Ok(Values::each(array, failures))
         }
     }
+}
+
+/// Truth values, where null is false.
+fn without_nulls(values: &BooleanArray) -> BooleanArray {
+    if values.null_count() == 0 { values.clone() } else { prep_null_mask_filter(values) }
 }
 
 /// A column without its dictionary.
@@ -236,7 +241,7 @@ fn case(branches: &[(Typed, Typed)], otherwise: &Typed, input: &Input<'_>) -> Re
     let mut all = Vec::with_capacity(branches.len());
     for (condition, result) in branches {
         let condition = evaluate(condition, input)?;
-        let mask = prep_null_mask_filter(condition.full(input.rows)?.as_boolean());
+        let mask = without_nulls(condition.full(input.rows)?.as_boolean());
         all.push((mask, condition.failures, evaluate(result, input)?));
     }
     let otherwise = evaluate(otherwise, input)?;
