@@ -16,7 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("clock", &["account", "event", "keys", "plan", "time"]),
     ("window", &["error", "time"]),
     ("aggregate", &["error", "schema"]),
-    ("expr", &["aggregate", "error", "schema", "time"]),
+    ("expr", &["aggregate", "error", "keys", "schema", "time"]),
     ("format", &["error", "event", "schema", "time"]),
     ("operator", &["account", "aggregate", "error", "event", "expr", "keys", "plan", "schema", "time", "window"]),
     ("input", &["clock", "error", "event", "format", "panics", "plan", "schema", "signals", "time"]),

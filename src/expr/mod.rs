@@ -14,6 +14,8 @@ mod parse;
 mod scalar;
 mod select;
 mod sql;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 pub use declare::parse_schema;
@@ -100,7 +102,7 @@ pub fn check_names(keys: &[Key], outputs: &[Output]) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
+mod name_tests {
     use super::*;
 
     #[test]

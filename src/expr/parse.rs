@@ -3,7 +3,7 @@
 //! Must not know types or columns. Names of functions and aggregates, and how many arguments they take, are judged
 //! here; whether the arguments fit is the binder's to say.
 
-use super::functions::{self, FUNCTIONS};
+use super::functions;
 use super::sql::{Sql, field, nearest};
 use super::tree::{Expr, Node, Operator};
 use super::{Call, Scalar, declare, literal};
@@ -311,7 +311,7 @@ impl Parse<'_> {
     }
 
     fn unknown(&self, name: &str, at: Location) -> Error {
-        let scalar = FUNCTIONS.iter().flat_map(|kind| kind.aliases.iter().copied().chain([kind.name]));
+        let scalar = functions::all().flat_map(|kind| kind.aliases.iter().copied().chain([kind.name]));
         let aggregate = AGGREGATES.iter().flat_map(|kind| kind.aliases.iter().copied().chain([kind.name]));
         let error = self.sql.error(at, format!("there is no function \"{name}\""));
         match nearest(name, aggregate.chain(scalar)) {

@@ -8,6 +8,7 @@ mod civil;
 mod fast;
 mod flag;
 mod number;
+mod parts;
 mod print;
 mod read;
 mod span;
@@ -15,6 +16,7 @@ mod zone;
 
 pub use calendar::{CalendarLine, CalendarUnit, WindowSize};
 pub use fast::DayCache;
+pub use parts::{Part, strftime};
 pub use print::{TimeWriter, format_rfc3339};
 pub use read::{BadTime, Reading, TimeFormat, TimeReader, Unit};
 pub use span::Span;

@@ -1,7 +1,15 @@
 //! The functions of expressions: what one is, and the table of them.
 //!
-//! Names and results are DuckDB's where it has the function. A function is a row of [`FUNCTIONS`]: help, man page,
+//! Names and results are DuckDB's where it has the function. A function is a row of the table ([`all`]): help, man page,
 //! binder and tests go by the table. Must not know fields, or how arguments were computed.
+
+mod choose;
+mod json;
+mod math;
+mod pattern;
+mod rows;
+mod text;
+mod time;
 
 use crate::error::Result;
 use crate::schema::{FieldType, Literal};
@@ -61,13 +69,19 @@ pub trait Kernel: Send + Sync {
     fn run(&self, arguments: &[ArrayRef], rows: usize, failures: &mut Failures) -> Result<ArrayRef>;
 }
 
+/// Every function there is, by family.
+static FAMILIES: [&[FunctionKind]; 6] =
+    [text::TEXT, pattern::PATTERN, math::MATH, choose::CHOOSE, time::TIME, json::JSON];
+
 /// Every function there is.
-pub static FUNCTIONS: &[&FunctionKind] = &[];
+pub fn all() -> impl Iterator<Item = &'static FunctionKind> {
+    FAMILIES.into_iter().flatten()
+}
 
 /// The function of this name, in any case.
 pub fn find(name: &str) -> Option<&'static FunctionKind> {
     let name = name.to_ascii_lowercase();
-    FUNCTIONS.iter().copied().find(|kind| kind.name == name || kind.aliases.contains(&name.as_str()))
+    all().find(|kind| kind.name == name || kind.aliases.contains(&name.as_str()))
 }
 
 impl fmt::Debug for FunctionKind {
