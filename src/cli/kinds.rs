@@ -4,9 +4,9 @@ use super::text;
 use crate::error::{Error, Result};
 use crate::window::{Grid, Grouping, WINDOWS, WindowKind};
 use clap::error::Error as ClapError;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-/// The kinds given with their values, in the table's order.
+/// The kinds given with their values (empty for a kind that takes none), in the table's order.
 #[derive(Clone, Default)]
 pub(super) struct KindFlags(Vec<(&'static WindowKind, String)>);
 
@@ -14,9 +14,7 @@ impl KindFlags {
     /// Reads the one kind given.
     pub(super) fn grouping(&self, grid: &Grid) -> Result<Grouping> {
         match self.0.as_slice() {
-            [(kind, value)] => {
-                (kind.parse)(value, grid).map_err(|e| text::in_flag(format_args!("{} {value}", kind.name), &e))
-            }
+            [(kind, value)] => (kind.parse)(value, grid).map_err(|e| text::in_flag(with_value(kind.name, value), &e)),
             [] => Err(Error::usage("a job needs one kind of window").hint(choices())),
             [(a, _), (b, _), ..] => {
                 Err(Error::usage(format!("--{} and --{} are two kinds of window, and a job has one", a.name, b.name)))
@@ -24,15 +22,24 @@ impl KindFlags {
         }
     }
 
-    /// The flag given and its value.
-    pub(super) fn given(&self) -> Option<(&'static str, &str)> {
-        self.0.first().map(|(kind, value)| (kind.name, value.as_str()))
+    /// The name of the kind given.
+    pub(super) fn name(&self) -> Option<&'static str> {
+        self.0.first().map(|(kind, _)| kind.name)
+    }
+
+    /// The flag given, as it was typed.
+    pub(super) fn typed(&self) -> String {
+        self.0.first().map(|(kind, value)| format!("--{}", with_value(kind.name, value))).unwrap_or_default()
     }
 }
 
-/// `--tumbling SIZE, --sliding SIZE/SLIDE or --session GAP`.
+fn with_value(name: &str, value: &str) -> String {
+    format!("{name} {value}").trim_end().to_owned()
+}
+
+/// `--tumbling SIZE, --sliding SIZE/SLIDE or --count N`.
 fn choices() -> String {
-    let all: Vec<_> = WINDOWS.iter().map(|kind| format!("--{} {}", kind.name, kind.value)).collect();
+    let all: Vec<_> = WINDOWS.iter().map(|kind| format!("--{}", with_value(kind.name, kind.value))).collect();
     match all.as_slice() {
         [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => all.concat(),
@@ -40,7 +47,11 @@ fn choices() -> String {
 }
 
 fn arg(kind: &'static WindowKind) -> Arg {
-    Arg::new(kind.name).long(kind.name).value_name(kind.value).help(text::sentence(kind.doc))
+    let arg = Arg::new(kind.name).long(kind.name).help(text::sentence(kind.doc));
+    match kind.value {
+        "" => arg.action(ArgAction::SetTrue),
+        value => arg.value_name(value),
+    }
 }
 
 impl Args for KindFlags {
@@ -55,7 +66,10 @@ impl Args for KindFlags {
 
 impl FromArgMatches for KindFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, ClapError> {
-        let value = |kind: &&'static WindowKind| Some((*kind, matches.get_one::<String>(kind.name)?.clone()));
+        let value = |kind: &&'static WindowKind| match kind.value {
+            "" => matches.get_flag(kind.name).then(|| (*kind, String::new())),
+            _ => Some((*kind, matches.get_one::<String>(kind.name)?.clone())),
+        };
         Ok(Self(WINDOWS.iter().filter_map(value).collect()))
     }
 

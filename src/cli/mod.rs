@@ -9,9 +9,12 @@ mod environment;
 mod help;
 mod kinds;
 mod man;
+mod modes;
 mod planning;
 mod prose;
+mod rows;
 mod text;
+mod updating;
 mod usage;
 mod window;
 

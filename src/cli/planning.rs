@@ -3,14 +3,13 @@
 //! Must not open files or know arrow. What depends on the machine (terminals, cores, the clock) comes as an
 //! [`Environment`], so that planning is a function. A refusal is one sentence that says what to use.
 
+use super::modes;
 use super::window::{ClockFlags, InputFlags, OutputFlags, ResultFlags, TimeFlags, WindowArgs};
-use super::{Environment, text};
+use super::{Environment, rows, text, updating};
 use crate::error::{Error, Result};
-use crate::expr::{self, Key, Scalar, Selection};
+use crate::expr;
 use crate::format::{self, FORMATS, FormatKind, Read, TextOptions};
-use crate::plan::{
-    BadPlan, ClockPlan, FinishPlan, InputPath, InputPlan, LatePlan, Mode, OutputPlan, Plan, Policy, ReportPlan,
-};
+use crate::plan::{BadPlan, ClockPlan, InputPath, InputPlan, LatePlan, Mode, OutputPlan, Plan, Policy, ReportPlan};
 use crate::schema::{FieldPath, FieldType};
 use crate::time::{Span, TimeFormat, Ts, Zone};
 use crate::window::{Grid, Grouping};
@@ -20,16 +19,24 @@ use std::path::{Path, PathBuf};
 pub(super) fn plan(args: &WindowArgs, env: &Environment) -> Result<Plan> {
     let zone = zone("tz", args.time.tz.as_deref())?;
     let (since, until) = range(&args.results, &zone, env.now)?;
+    let grouping = grouping(args, &zone)?;
+    let mode = updating::mode_name(args)?;
+    modes::check(mode, &asked(args)?)?;
+    let keys = rows::keys(&args.results.by)?;
+    let mut selection = rows::selection(&args.results.agg)?;
+    let finish = rows::finish(&args.results, &keys, &mut selection)?;
+    let trigger = updating::trigger(args, &mut selection)?;
+    rows::check_names(&keys, &selection, finish.top.is_some(), mode)?;
     let plan = Plan {
-        grouping: grouping(args, &zone)?,
+        grouping,
         since,
         until,
-        keys: keys(&args.results.by)?,
-        filter: None,
-        selection: selection(&args.results.agg)?,
-        finish: FinishPlan::default(),
-        mode: Mode::Append,
-        trigger: None,
+        keys,
+        filter: rows::filter(&args.results)?,
+        selection,
+        finish,
+        mode: updating::mode(mode, args)?,
+        trigger,
         clock: clock(&args.clock)?,
         late: late(&args.clock)?,
         bad: bad(&args.input)?,
@@ -38,9 +45,47 @@ pub(super) fn plan(args: &WindowArgs, env: &Environment) -> Result<Plan> {
         threads: threads(args.input.threads.as_deref(), env)?,
         input: input(args, env)?,
     };
-    expr::check_names(&plan.keys, &plan.selection.outputs).map_err(|e| e.at("--by, --agg"))?;
+    one_table_a_file(&plan)?;
     one_place_each(&plan)?;
     Ok(plan)
+}
+
+/// What was asked for, by the names of the table of modes.
+fn asked(args: &WindowArgs) -> Result<Vec<&'static str>> {
+    let WindowArgs { results, updates, clock, .. } = args;
+    let flags = [
+        ("--delay", clock.delay.is_some()),
+        ("--purge", updates.purge),
+        ("--allowed-lateness", updates.allowed_lateness.is_some()),
+        ("--keep", updates.keep.is_some()),
+        ("--late", clock.late.is_some()),
+        ("--max-late", clock.max_late.is_some()),
+        ("--where", results.filter.is_some()),
+        ("--having", results.having.is_some()),
+        ("--order-by", !results.order_by.is_empty()),
+        ("--top", results.top.is_some()),
+        ("--top-by", !results.top_by.is_empty()),
+        ("--fill", results.fill.is_some()),
+        ("--fill-max", results.fill_max.is_some()),
+        ("--since", results.since.is_some()),
+        ("--until", results.until.is_some()),
+        ("--limit", results.limit.is_some()),
+    ];
+    let kind = args.kinds.name().and_then(modes::kind_name);
+    let given = flags.into_iter().filter(|(_, given)| *given).map(|(name, _)| name);
+    Ok(given.chain(kind).chain(updating::trigger_name(args)?).collect())
+}
+
+/// A format with an end of its own cannot hold one table behind another.
+fn one_table_a_file(plan: &Plan) -> Result<()> {
+    let again = matches!(plan.mode, Mode::Complete { .. }) && plan.trigger.is_some();
+    match plan.output.path {
+        None if again && matches!(plan.output.format.read, Read::Columns) => Err(Error::usage(format!(
+            "--mode complete writes the whole table at each trigger, and {} on standard output holds one: add -o FILE",
+            plan.output.format.name
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn zone(flag: &str, value: Option<&str>) -> Result<Zone> {
@@ -48,12 +93,7 @@ fn zone(flag: &str, value: Option<&str>) -> Result<Zone> {
 }
 
 fn field(flag: &str, value: Option<&str>) -> Result<Option<FieldPath>> {
-    text::optional(flag, value, |text| {
-        FieldPath::parse(text).ok_or_else(|| {
-            Error::usage(format!("expected a field, found \"{text}\""))
-                .hint("a dotted path reaches into records: actor.login; odd names stand in double quotes")
-        })
-    })
+    text::optional(flag, value, rows::field)
 }
 
 fn span(flag: &str, value: Option<&str>) -> Result<Option<Span>> {
@@ -77,14 +117,17 @@ fn grouping(args: &WindowArgs, zone: &Zone) -> Result<Grouping> {
     let grid = Grid { zone: zone.clone(), offset, sunday_weeks };
     let grouping = kinds.grouping(&grid)?;
     if flags.week_start.is_some() && !follows_weeks(args, &grid, &grouping)? {
-        let (name, size) = kinds.given().unwrap_or_default();
-        return Err(Error::usage(format!("--week-start moves windows of weeks, and --{name} {size} has none"))
+        return Err(Error::usage(format!("--week-start moves windows of weeks, and {} has none", kinds.typed()))
             .hint("weeks are sizes such as 1w"));
     }
     match grouping {
         Grouping::Session { .. } if flags.offset.is_some() => {
             Err(Error::usage("--offset moves a grid of windows, and sessions have none"))
         }
+        Grouping::Global { .. } | Grouping::Count(_) if flags.offset.is_some() => {
+            Err(Error::usage(format!("--offset moves a grid of windows, and {} has none", kinds.typed())))
+        }
+        Grouping::Global { .. } => Ok(Grouping::Global { purge: args.updates.purge }),
         grouping => Ok(grouping),
     }
 }
@@ -106,15 +149,6 @@ fn follows_weeks(args: &WindowArgs, grid: &Grid, grouping: &Grouping) -> Result<
 fn week_start(flags: &TimeFlags) -> Result<bool> {
     let sunday = text::choice("week-start", flags.week_start.as_deref(), &[("monday", false), ("sunday", true)])?;
     Ok(sunday.unwrap_or_default())
-}
-
-fn keys(lists: &[String]) -> Result<Vec<Key>> {
-    text::lists("by", lists, expr::parse_keys)
-}
-
-fn selection(lists: &[String]) -> Result<Selection> {
-    let joined = if lists.is_empty() { "count(*) AS count".to_owned() } else { lists.join(", ") };
-    expr::parse_calls(&joined).map_err(|e| text::in_flag("agg", &e))
 }
 
 fn clock(flags: &ClockFlags) -> Result<ClockPlan> {
@@ -229,7 +263,7 @@ fn input(args: &WindowArgs, env: &Environment) -> Result<InputPlan> {
         format: text::optional("input-format", flags.input_format.as_deref(), input_format)?,
         text: text_options(flags)?,
         declared: declared(&flags.schema)?,
-        time: field("time", time.time.as_deref())?.map(Scalar::field),
+        time: rows::time(time.time.as_deref())?,
         time_format: text::optional("time-format", time.time_format.as_deref(), TimeFormat::parse)?.unwrap_or_default(),
         zone: zone("input-tz", time.input_tz.as_deref())?,
     })

@@ -1,10 +1,12 @@
 //! What help and man pages say beside the flags: rules, tables of kinds, examples.
 //!
-//! Must not know how it is set; [`help`](super::help) and [`man`](super::man) do. Kinds of aggregates and formats come
-//! from their tables, so a new one is documented by being there.
+//! Must not know how it is set; [`help`](super::help) and [`man`](super::man) do. Functions, aggregates,
+//! formats and what goes together come from their tables, so a new one is documented by being there.
 
 use super::help::fill;
+use super::modes;
 use crate::aggregate::AGGREGATES;
+use crate::expr::functions::FUNCTIONS;
 use crate::format::{FORMATS, Read};
 
 /// A titled part of a page.
@@ -18,7 +20,7 @@ pub(super) enum Paragraph {
     /// Text to be filled.
     Text(&'static str),
     /// Lines to be set as they are.
-    Code(&'static str),
+    Code(String),
     /// A term and what it means.
     Item(String, String),
 }
@@ -44,7 +46,7 @@ impl Paragraph {
 /// The sections at the end of a command's `--help`.
 pub(super) fn help_sections(command: &str) -> Vec<Section> {
     match command {
-        "window" => vec![durations(), aggregates(), formats(), examples()],
+        "window" => vec![durations(), expressions(), functions(), aggregates(), updating(), formats(), examples()],
         _ => Vec::new(),
     }
 }
@@ -58,7 +60,12 @@ pub(super) fn man_sections(command: &str) -> Vec<Section> {
             watermark(),
             windows(),
             durations(),
+            expressions(),
+            functions(),
             aggregates(),
+            rows(),
+            updating(),
+            together(),
             types(),
             formats(),
             account(),
@@ -73,6 +80,10 @@ pub(super) fn man_sections(command: &str) -> Vec<Section> {
 
 fn section(title: &'static str, paragraphs: Vec<Paragraph>) -> Section {
     Section { title, paragraphs }
+}
+
+fn code(lines: &str) -> Paragraph {
+    Paragraph::Code(lines.to_owned())
 }
 
 fn item(term: &str, text: &str) -> Paragraph {
@@ -158,9 +169,134 @@ fn durations() -> Section {
     )
 }
 
+fn expressions() -> Section {
+    section(
+        "EXPRESSIONS",
+        vec![
+            Paragraph::Text(
+                "--where, --by, --agg, --having, --order-by, --trigger when: and --time take SQL expressions, with \
+                 names and results as in DuckDB. Every error that does not depend on data is found before any input is \
+                 read.",
+            ),
+            item("+ - * %", "arithmetic; an integer beyond 64 bits is an error, and the record a bad one"),
+            item("/ //", "true division, and division to a whole number; by zero is null"),
+            item("= <> < <= > >=", "comparison; also BETWEEN a AND b, IN (a, b), IS [NOT] DISTINCT FROM"),
+            item("AND OR NOT", "of true, false and null"),
+            item("LIKE ILIKE", "patterns with % and _; ILIKE in any case; ESCAPE names a character"),
+            item("||", "puts texts together"),
+            item("IS [NOT] NULL", "also IS [NOT] TRUE, IS [NOT] FALSE"),
+            item("CASE WHEN a THEN b ELSE c END", "the first branch that is true; the others are not computed"),
+            item("COALESCE(a, b) NULLIF(a, b)", "the first that is not null; null where both are equal"),
+            item("CAST(x AS type) x::type", "an error where it cannot be; TRY_CAST gives null there"),
+            Paragraph::Text(
+                "Null is neither true nor false: what is computed with null is null, null = null is null, and a \
+                 condition that is null does not hold. NULL OR TRUE is true, NULL AND FALSE is false.",
+            ),
+            Paragraph::Text(
+                "Types are bigint, double, decimal(p,s), boolean, text and timestamp. 'a' is a text, 1.5 an exact \
+                 decimal, 1e3 a double, TIMESTAMP '2026-01-31 12:00' an instant in --tz. Decimals are added, \
+                 subtracted and multiplied exactly. The field of --time is the instant itself.",
+            ),
+            Paragraph::Text(
+                "A name is a field of the record: a.b reaches into nested records, items[0].sku into arrays (from 0; \
+                 -1 is the last), and an odd name stands in double quotes: \"user-agent\". Capitals matter in names of \
+                 fields. _file and _line name the record's origin. After aggregation (--agg around calls, --having, \
+                 --order-by, when:) the names are the columns of the row, with window_start, window_end and \
+                 window_seconds.",
+            ),
+        ],
+    )
+}
+
+fn functions() -> Section {
+    let text = |kind: &crate::expr::functions::FunctionKind| {
+        let (call, gives) = kind.example;
+        let also = match kind.aliases {
+            [] => String::new(),
+            names => format!("; also {}", names.join(", ")),
+        };
+        format!("{}{also}: {call} is {gives}", kind.doc)
+    };
+    section("FUNCTIONS", FUNCTIONS.iter().map(|kind| item(kind.usage, &text(kind))).collect())
+}
+
 fn aggregates() -> Section {
-    let all = AGGREGATES.iter().map(|kind| item(kind.usage, kind.doc)).collect();
+    let text = |kind: &crate::aggregate::AggregateKind| match kind.aliases {
+        [] => kind.doc.to_owned(),
+        names => format!("{}; also {}", kind.doc, names.join(", ")),
+    };
+    let mut all = vec![Paragraph::Text(
+        "Nulls are skipped, unless said otherwise. FILTER (WHERE ...) behind a call lets it count only some records. \
+         Results do not depend on the order of the input.",
+    )];
+    all.extend(AGGREGATES.iter().map(|kind| item(kind.usage, &text(kind))));
     section("AGGREGATES", all)
+}
+
+fn rows() -> Section {
+    section(
+        "WHICH ROWS ARE WRITTEN",
+        vec![
+            Paragraph::Text(
+                "A record for which --where is not true is not used. A row for which --having is not true is not \
+                 written. --order-by orders the rows of one window, nulls last and ties by keys; --top N writes the \
+                 first N of them, exactly, with a column rank; with --top-by the first N of each of these keys.",
+            ),
+            Paragraph::Text(
+                "--fill writes the windows of a key in which nothing happened together with its next row, at most \
+                 --fill-max of them; longer gaps are left and counted. Rows of windows are then in order within \
+                 those written at one time only.",
+            ),
+            Paragraph::Text(
+                "--count N makes a window of every N used records of a key, as they come; the last may have fewer. It \
+                 is bounded by its first and last event times. --global makes one endless window per key, whose bounds \
+                 are null.",
+            ),
+        ],
+    )
+}
+
+fn updating() -> Section {
+    section(
+        "UPDATING RESULTS",
+        vec![
+            item("--mode append", "each window once, when it is final; rows never change"),
+            item(
+                "--mode update",
+                "at each trigger the windows that changed, and each when it is final; then again for each late event \
+                 within --allowed-lateness",
+            ),
+            item(
+                "--mode complete",
+                "at each trigger the whole table; nothing is late, and with --output the file is replaced as a whole",
+            ),
+            Paragraph::Text(
+                "A row of --mode update has the columns op (upsert, or delete where a row that was written no longer \
+                 stands: a session that grew or merged, a row that --having or --top lets go), pane (early, on_time \
+                 or late) and revision (0, 1 and so on, of the rows with the same window_start, window_end and keys). \
+                 The last row of each is what holds.",
+            ),
+            item(
+                "--trigger count:N",
+                "every N used records; with --global, of a key. In --mode update, count:1 is what happens without --trigger",
+            ),
+            item("--trigger event-time:D", "when the watermark crosses a multiple of D"),
+            item("--trigger wall:D", "every D by the wall clock: not the same rows each time"),
+            item("--trigger when:EXPR", "when it is true of a key's row, such as when:'count(*) > 100'"),
+            Paragraph::Text(
+                "A record is taken in, then moves the watermark, then final windows are written, then those of the \
+                 trigger, each at most once.",
+            ),
+        ],
+    )
+}
+
+fn together() -> Section {
+    let mut all = vec![Paragraph::Text(
+        "Flags that stand here with no, or without what their letters ask for, are refused before any input is read.",
+    )];
+    all.extend(modes::table());
+    section("WHAT GOES TOGETHER", all)
 }
 
 fn types() -> Section {
@@ -192,9 +328,10 @@ fn account() -> Section {
         vec![
             Paragraph::Text(
                 "Every record read is counted once, at the first of these that holds, for each input, and the summary \
-                 shows that they add up: read = bad + late + outside + used.",
+                 shows that they add up: read = bad + filtered + late + outside + used.",
             ),
             item("bad", "malformed, without a usable time, or with a value that does not fit its column"),
+            item("filtered", "--where is not true; it moved the watermark all the same"),
             item("late", "late for all its windows"),
             item("outside", "in no window that --since and --until let be written"),
             item("used", "in at least one row; partially late when it was late for some of its windows"),
@@ -284,21 +421,20 @@ fn examples() -> Section {
         "EXAMPLES",
         vec![
             Paragraph::Text("Clicks per page and minute, exactly:"),
-            Paragraph::Code("windrow window clicks.jsonl.gz -t ts --tumbling 1m -g page"),
+            code("windrow window clicks.jsonl.gz -t ts --tumbling 1m -g page"),
             Paragraph::Text("In constant memory, with what comes more than a minute late kept aside:"),
-            Paragraph::Code(
-                "zcat clicks.jsonl.gz | windrow window -t ts --tumbling 1m -g page -d 1m --late late.jsonl",
-            ),
+            code("zcat clicks.jsonl.gz | windrow window -t ts --tumbling 1m -g page -d 1m --late late.jsonl"),
             Paragraph::Text("Sums in a window of ten minutes that moves by one, as CSV:"),
-            Paragraph::Code("windrow window sales.parquet -t time --sliding 10m/1m -a 'sum(amount)' -o totals.csv"),
+            code("windrow window sales.parquet -t time --sliding 10m/1m -a 'sum(amount)' -o totals.csv"),
             Paragraph::Text("Visits, as stretches without a break of half an hour:"),
-            Paragraph::Code(
-                "windrow window web*.csv -t time --session 30m -g user -a 'count(*) AS clicks, last(page)'",
-            ),
+            code("windrow window web*.csv -t time --session 30m -g user -a 'count(*) AS clicks, last(page)'"),
+            Paragraph::Text("The share of paying clicks, and the three best pages of each hour:"),
+            code("windrow window clicks.jsonl -t ts --tumbling 1h -a 'count(amount) / count(*) AS paying'"),
+            code("windrow window clicks.jsonl -t ts --tumbling 1h -g page --top 3 --order-by 'count DESC'"),
+            Paragraph::Text("Counts as they grow, corrected for what comes up to ten minutes later still:"),
+            code("windrow window clicks.jsonl -t ts --tumbling 1m -d 2s --mode update --allowed-lateness 10m"),
             Paragraph::Text("Days by the clock of Central Europe, from a log that writes times in its own way:"),
-            Paragraph::Code(
-                "windrow window access.csv -t when --tumbling 1d --tz CET --time-format '%d/%b/%Y:%H:%M:%S %z'",
-            ),
+            code("windrow window access.csv -t when --tumbling 1d --tz CET --time-format '%d/%b/%Y:%H:%M:%S %z'"),
         ],
     )
 }

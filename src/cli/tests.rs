@@ -1,7 +1,7 @@
 //! The command line as a whole: what is understood, what is refused and in which words, and the committed texts.
 
 use super::*;
-use crate::plan::{Bound, InputPath, Policy};
+use crate::plan::{Bound, Fill, Filling, InputPath, Mode, Policy, Top, Trigger};
 use crate::time::{Span, Ts};
 use crate::window::Grouping;
 use std::path::{Path, PathBuf};
@@ -159,11 +159,56 @@ const REFUSALS: &[(&str, &str)] = &[
     (
         "",
         "a job needs one kind of window\n  \
-         hint: --tumbling SIZE, --sliding SIZE/SLIDE, --cumulate SIZE/STEP or --session GAP",
+         hint: --tumbling SIZE, --sliding SIZE/SLIDE, --cumulate SIZE/STEP, --session GAP, --global or --count N",
     ),
     ("--tumbling 1m --session 5m", "--tumbling and --session are two kinds of window, and a job has one"),
     ("--sliding 1m/5m", "--sliding 1m/5m: the slide is longer than the window, so events in between would be in none"),
     ("--session 5m --offset 1m", "--offset moves a grid of windows, and sessions have none"),
+    ("--count 5 --offset 1m", "--offset moves a grid of windows, and --count 5 has none"),
+    ("--global=1", "--global takes no value, found \"1\""),
+    ("--count 0", "--count 0: expected a number of records from 1, found \"0\""),
+    (
+        "--global --week-start sunday",
+        "--week-start moves windows of weeks, and --global has none\n  hint: weeks are sizes such as 1w",
+    ),
+    ("--tumbling 1m --mode upsert", "--mode: expected append or update or complete, found \"upsert\""),
+    (
+        "--tumbling 1m --mode update --trigger hourly",
+        "--trigger: expected count:N, event-time:D, wall:D or when:EXPR, found \"hourly\"\n  hint: count:1000 is every \
+         1,000 records, event-time:1h every hour of the events, wall:1m every minute",
+    ),
+    ("--tumbling 1m --mode update --trigger count:0", "--trigger: expected a number from 1, found \"0\""),
+    ("--tumbling 1m --mode update --trigger count", "--trigger: expected a whole number, found \"\""),
+    ("--tumbling 1m --mode update --trigger wall:0s", "--trigger: expected a duration longer than zero, found \"0s\""),
+    (
+        "--tumbling 1m --mode update --trigger when:",
+        "--trigger: expected a condition such as count(*) > 100, found nothing",
+    ),
+    ("--tumbling 1m --having ' '", "--having: expected a condition such as count(*) > 100, found nothing"),
+    ("--tumbling 1m -w ' '", "--where: expected a condition such as amount > 0 AND status = 'paid', found nothing"),
+    ("--tumbling 1m --top 0 --order-by count", "--top: expected a number from 1, found \"0\""),
+    (
+        "--tumbling 1m -g page --top 2 --order-by count --top-by pag",
+        "--top-by: there is no key \"pag\"\n  hint: keys are page",
+    ),
+    (
+        "--tumbling 1m --top 2 --order-by count --top-by page",
+        "--top-by: there is no key \"page\"\n  hint: --by 'page' makes it one",
+    ),
+    ("--tumbling 1m --fill last", "--fill: expected zero or null or previous, found \"last\""),
+    ("--tumbling 1m --fill zero --fill-max 0", "--fill-max: expected a number from 1, found \"0\""),
+    (
+        "--tumbling 1m -g rank --top 2 --order-by count",
+        "--by, --agg: \"rank\" is a column that --top adds\n  hint: give yours another name: rank AS other",
+    ),
+    (
+        "--tumbling 1m -a 'count(*) AS op' --mode update",
+        "--by, --agg: \"op\" is a column that --mode update adds\n  hint: give yours another name: op AS other",
+    ),
+    (
+        "--tumbling 1m --mode complete --trigger count:2 -O parquet",
+        "--mode complete writes the whole table at each trigger, and parquet on standard output holds one: add -o FILE",
+    ),
     (
         "--tumbling 1d --week-start sunday",
         "--week-start moves windows of weeks, and --tumbling 1d has none\n  hint: weeks are sizes such as 1w",
@@ -231,6 +276,150 @@ fn every_refusal_says_what_to_do() {
     for (flags, expected) in REFUSALS {
         assert_eq!(refused(format!("window - {flags}").trim_end()), *expected, "{flags}");
     }
+}
+
+/// Flags that ask for an operation of the table of modes.
+fn flags_for(operation: &str) -> &'static str {
+    match operation {
+        "--tumbling" => "--tumbling 1m",
+        "--sliding" => "--sliding 10m/1m",
+        "--cumulate" => "--cumulate 10m/1m",
+        "--session" => "--session 1m",
+        "--count" => "--count 10",
+        "--global" => "--global",
+        "--purge" => "--purge",
+        "--delay" => "--delay 1m",
+        "--trigger count" => "--trigger count:2",
+        "--trigger event-time" => "--trigger event-time:1h",
+        "--trigger wall" => "--trigger wall:1s",
+        "--trigger when" => "--trigger when:done",
+        "--allowed-lateness" => "--allowed-lateness 5m",
+        "--keep" => "--keep 1d",
+        "--late" => "--late l.jsonl",
+        "--max-late" => "--max-late 5",
+        "--where" => "--where ok",
+        "--having" => "--having count",
+        "--order-by" => "--order-by count",
+        "--top" => "--top 3",
+        "--top-by" => "--by page --top-by page",
+        "--fill" => "--fill zero",
+        "--fill-max" => "--fill-max 9",
+        "--since" => "--since 2026-01-01",
+        "--until" => "--until 2026-01-01",
+        "--limit" => "--limit 5",
+        other => panic!("{other}: say how it is asked for"),
+    }
+}
+
+/// The operations that one of them needs, and those need, in a mode, with a kind of window. `without`: a need of the
+/// first that is left unmet.
+fn all_needed(first: &'static str, mode: usize, without: Option<&modes::Need>) -> Vec<&'static str> {
+    let is_kind = |name: &&str| crate::window::find(name.trim_start_matches('-')).is_some();
+    let mut asked = vec![first];
+    while let Some(more) =
+        asked.iter().flat_map(|name| modes::OPERATIONS.iter().find(|row| row.name == *name)).find_map(|row| {
+            let modes::Cell::Yes(needs) = row.cells[mode] else { return None };
+            let left_out = |need: &modes::Need| without.is_some_and(|without| without.any == need.any);
+            let unmet = |need: &&modes::Need| !left_out(need) && !need.any.iter().any(|name| asked.contains(name));
+            needs.iter().find(unmet).map(|need| need.any[0])
+        })
+    {
+        asked.push(more);
+    }
+    if !asked.iter().any(|name| is_kind(name)) {
+        // The first kind that does not meet the need.
+        let kinds = ["--tumbling", "--session", "--count", "--global"];
+        asked.extend(kinds.into_iter().find(|kind| without.is_none_or(|need| !need.any.contains(kind))));
+    }
+    asked
+}
+
+fn in_mode(mode: usize, asked: &[&str]) -> String {
+    let flags: Vec<_> = asked.iter().map(|name| flags_for(name)).collect();
+    format!("- --mode {} {} -o out.jsonl", modes::MODES[mode].0, flags.join(" "))
+}
+
+#[test]
+fn every_cell_of_the_table_of_modes_holds() {
+    let mut tried = 0;
+    for operation in modes::OPERATIONS {
+        for (mode, cell) in operation.cells.iter().enumerate() {
+            let refusal = |text: &str| text.replace("FLAG", operation.name);
+            let needs = match cell {
+                modes::Cell::No(sentence) => {
+                    let line = in_mode(mode, &all_needed(operation.name, mode, None));
+                    let error = refused(&format!("window {line}"));
+                    assert_eq!(error.lines().next(), Some(refusal(sentence).as_str()), "{line}");
+                    tried += 1;
+                    continue;
+                }
+                modes::Cell::Yes(needs) => {
+                    plan(&in_mode(mode, &all_needed(operation.name, mode, None)));
+                    needs
+                }
+            };
+            for need in needs.iter() {
+                let line = in_mode(mode, &all_needed(operation.name, mode, Some(need)));
+                let error = refused(&format!("window {line}"));
+                assert_eq!(error.lines().next(), Some(refusal(need.refusal).as_str()), "{line}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 40, "{tried} refusals");
+}
+
+#[test]
+fn what_rows_hold_reaches_the_plan() {
+    let job = plan(
+        "- -t ts --tumbling 1m -g country -g page -w ok -a 'count(*) AS n' -a 'sum(x) AS total' --having n \
+         --order-by 'n DESC' --order-by total --top 3 --top-by page,country --top-by page",
+    );
+    assert_eq!(job.filter.unwrap().shown(), "ok");
+    assert_eq!(job.selection.outputs.iter().map(|output| output.name.as_str()).collect::<Vec<_>>(), ["n", "total"]);
+    assert!(job.finish.having.is_some());
+    assert_eq!(job.finish.order.iter().map(|order| order.descending).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(job.finish.top, Some(Top { rows: 3, by: vec![0, 1] }));
+    assert_eq!(job.finish.fill, None);
+    let fill = |flags: &str| plan(&format!("- --tumbling 1m --fill {flags}")).finish.fill;
+    assert_eq!(fill("Previous"), Some(Fill { with: Filling::Previous, max: 1_000 }));
+    assert_eq!(fill("zero --fill-max 5"), Some(Fill { with: Filling::Zero, max: 5 }));
+}
+
+#[test]
+fn when_rows_are_written_reaches_the_plan() {
+    let job = |flags: &str| plan(&format!("- -t ts {flags}"));
+    let minutes = |n: i64| Span::from_secs(60 * n);
+    assert_eq!(job("--tumbling 1m").mode, Mode::Append);
+    assert_eq!(job("--tumbling 1m --mode update").mode, Mode::Update { lateness: Span::ZERO });
+    let late = job("--session 1m --mode update -d 1m --allowed-lateness 5m");
+    assert_eq!(late.mode, Mode::Update { lateness: minutes(5) });
+    assert_eq!(job("--tumbling 1m --mode complete").mode, Mode::Complete { keep: None });
+    assert_eq!(job("--tumbling 1m --mode complete -d 1m --keep 2m").mode, Mode::Complete { keep: Some(minutes(2)) });
+    let trigger = |text: &str| job(&format!("--tumbling 1m --mode update -d 1m --trigger '{text}'")).trigger;
+    assert!(matches!(trigger("count:1_000"), Some(Trigger::Count(1_000))));
+    assert!(matches!(trigger("event-time:2m"), Some(Trigger::EventTime(d)) if d == minutes(2)));
+    assert!(matches!(trigger("WALL: 1m"), Some(Trigger::Wall(d)) if d == minutes(1)));
+    assert!(matches!(trigger("when:done"), Some(Trigger::When(_))));
+    assert!(job("--tumbling 1m --mode update").trigger.is_none());
+    let purged = job("--global --purge --trigger count:2").grouping;
+    assert!(matches!(purged, Grouping::Global { purge: true }));
+    assert!(matches!(job("--global --trigger count:2 --mode update").grouping, Grouping::Global { purge: false }));
+    assert!(matches!(job("--count 1_000").grouping, Grouping::Count(1_000)));
+}
+
+#[test]
+fn the_table_of_one_run_is_a_parquet_file() {
+    plan("- --tumbling 1m --mode complete -O parquet");
+    plan("- --tumbling 1m --mode complete --trigger count:2 -o out.parquet");
+    plan("- --tumbling 1m --mode complete --trigger count:2");
+}
+
+#[test]
+fn names_are_taken_only_where_they_are_added() {
+    plan("- --tumbling 1m -g op,pane,rank -a 'count(*) AS revision'");
+    plan("- --tumbling 1m -g rank --mode update");
+    plan("- --tumbling 1m -g op --mode complete --top 1 --order-by count");
 }
 
 #[test]

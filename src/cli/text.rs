@@ -46,6 +46,14 @@ pub(super) fn number<T: FromStr>(text: &str) -> Result<T> {
     text.replace('_', "").parse().map_err(|_| Error::usage(format!("expected a whole number, found \"{text}\"")))
 }
 
+/// Reads a whole number from 1.
+pub(super) fn positive(text: &str) -> Result<u64> {
+    match number(text)? {
+        0 => Err(Error::usage(format!("expected a number from 1, found \"{text}\""))),
+        n => Ok(n),
+    }
+}
+
 /// Reads `N` or `P%`.
 pub(super) fn bound(text: &str) -> Result<Bound> {
     let wrong =

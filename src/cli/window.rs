@@ -27,6 +27,8 @@ pub(super) struct WindowArgs {
     pub(super) kinds: KindFlags,
     #[command(flatten, next_help_heading = "Results")]
     pub(super) results: ResultFlags,
+    #[command(flatten, next_help_heading = "Updating results")]
+    pub(super) updates: UpdateFlags,
     #[command(flatten, next_help_heading = "Time")]
     pub(super) time: TimeFlags,
     #[command(flatten, next_help_heading = "Lateness")]
@@ -42,17 +44,59 @@ pub(super) struct WindowArgs {
 /// What is computed.
 #[derive(Args, Clone)]
 pub(super) struct ResultFlags {
-    /// Fields to group by: 'page, actor.login AS who'
+    /// What to group by: 'page, lower(country) AS country'
     ///
-    /// A list as in SQL; dotted names reach into nested records, odd names stand in double quotes. Null is a group of
-    /// its own. May be given more than once.
+    /// A list of expressions as in SQL; dotted names reach into nested records, odd names stand in double quotes. Null
+    /// is a group of its own. May be given more than once.
     #[arg(short = 'g', long = "by", value_name = "LIST")]
     pub(super) by: Vec<String>,
-    /// Aggregates: 'count(*) AS n, sum(amount)'
+    /// What to compute: 'count(*) AS n, sum(price * qty)'
     ///
-    /// A list as in SQL; without it, 'count(*) AS count'. May be given more than once.
+    /// A list of expressions over aggregates as in SQL, each perhaps with a name:
+    /// 'sum(price * qty) FILTER (WHERE status = 200) / count(*) AS mean'. Without it, 'count(*) AS count'. May be given
+    /// more than once.
     #[arg(short = 'a', long = "agg", value_name = "LIST")]
     pub(super) agg: Vec<String>,
+    /// Use only records for which this is true
+    ///
+    /// Such as "event_type = 'click' AND amount > 0". Other records still move the watermark, and are counted as
+    /// filtered, never as late.
+    #[arg(short = 'w', long = "where", value_name = "EXPR", allow_hyphen_values = true)]
+    pub(super) filter: Option<String>,
+    /// Write only rows for which this is true
+    ///
+    /// Over aggregates, keys and columns of the row: 'count(*) > 50', 'failures / clicks > 0.1'.
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    pub(super) having: Option<String>,
+    /// The order of the rows of one window: 'clicks DESC'
+    ///
+    /// A list of expressions over what --having may use. Nulls come last, unless NULLS FIRST says otherwise; ties are
+    /// ordered by keys. May be given more than once.
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub(super) order_by: Vec<String>,
+    /// Write the first N rows of each window, ranked
+    ///
+    /// In the order of --order-by, which it needs, and after --having. Adds the column rank, from 1.
+    #[arg(long, value_name = "N")]
+    pub(super) top: Option<String>,
+    /// Rank the rows of each of these keys by themselves
+    ///
+    /// Names of columns of --by: --by 'country, page' --top 3 --top-by country writes three pages of each country. May
+    /// be given more than once.
+    #[arg(long, value_name = "KEYS", hide_short_help = true)]
+    pub(super) top_by: Vec<String>,
+    /// Write a key's empty windows too: zero, null or previous
+    ///
+    /// zero puts 0 into numbers and null into all else, null is null everywhere, previous repeats the key's row before.
+    /// The windows between two rows of a key are filled when the second is written; with --since and --until, all of
+    /// that range. For tumbling and sliding windows.
+    #[arg(long, value_name = "WITH", hide_short_help = true)]
+    pub(super) fill: Option<String>,
+    /// Fill at most N windows in a row [1000]
+    ///
+    /// Longer gaps are left as they are, and counted.
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub(super) fill_max: Option<String>,
     /// Only windows that start at T or later
     ///
     /// T is an instant (2026-01-31T12:00:00Z), a day (2026-01-31), yesterday, or relative to now (-1h). Events are
@@ -67,12 +111,50 @@ pub(super) struct ResultFlags {
     pub(super) limit: Option<String>,
 }
 
+/// When rows are written.
+#[derive(Args, Clone)]
+pub(super) struct UpdateFlags {
+    /// append, update or complete: when rows are written [append]
+    ///
+    /// append writes each window once, when it is final. update writes a window whenever it changed and once more when
+    /// it is final, with columns that say what happened. complete writes the whole table again each time, and replaces
+    /// the file of --output as a whole.
+    #[arg(long, value_name = "MODE")]
+    pub(super) mode: Option<String>,
+    /// count:N, event-time:D, wall:D or when:EXPR: when to write early
+    ///
+    /// Every N used records (with --global, of a key), when the watermark crosses a multiple of D, every D by the wall
+    /// clock, or when the expression is true of a key's row. Without it, --mode update writes after each record and
+    /// --mode complete at the end of the input.
+    #[arg(long, value_name = "WHEN", hide_short_help = true)]
+    pub(super) trigger: Option<String>,
+    /// Correct windows for events up to D later still
+    ///
+    /// A window that is final is kept for D more by the watermark; an event that comes in that time is not late, but
+    /// writes the window again. Needs --mode update.
+    #[arg(long, value_name = "D", hide_short_help = true)]
+    pub(super) allowed_lateness: Option<String>,
+    /// Drop windows from the table D behind the watermark
+    ///
+    /// Bounds what --mode complete keeps, which is otherwise every window.
+    #[arg(long, value_name = "D", hide_short_help = true)]
+    pub(super) keep: Option<String>,
+    /// Empty the endless windows of --global when they are written
+    ///
+    /// Each row then stands for the records since the row before it; the last comes at the end of the input.
+    #[arg(long, hide_short_help = true)]
+    pub(super) purge: bool,
+}
+
 /// How event times are read and windows laid out.
 #[derive(Args, Clone)]
 pub(super) struct TimeFlags {
-    /// The field with the event time
+    /// The field with the event time, or an expression
     ///
-    /// A dotted path reaches into nested records. Without it, the error names the fields that look like times.
+    /// A dotted path reaches into nested records; in it anything stands for itself, so Flight Date and user-agent need
+    /// no quotes. It is read as an expression if it has a text in single quotes, a call, ||, ::, * or an index, or if
+    /// it has blanks and is one: "date || ' ' || time", 'coalesce(ts, received)', 'sent - 3600'. Without it, the error
+    /// names the fields that look like times.
     #[arg(short = 't', long = "time", value_name = "FIELD")]
     pub(super) time: Option<String>,
     /// auto, rfc3339, unix-s|ms|us|ns or a strptime pattern [auto]
@@ -196,7 +278,7 @@ pub(super) struct InputFlags {
     #[arg(long, value_name = "N|P%", hide_short_help = true)]
     pub(super) max_bad: Option<String>,
     /// Threads [the number of cores]
-    #[arg(short = 'j', long, value_name = "N")]
+    #[arg(short = 'j', long, value_name = "N", hide_short_help = true)]
     pub(super) threads: Option<String>,
 }
 
@@ -220,7 +302,7 @@ pub(super) struct OutputFlags {
 #[derive(Args, Clone)]
 pub(super) struct ReportFlags {
     /// Write the summary here as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) summary: Option<PathBuf>,
     /// Print nothing but errors
     #[arg(short = 'q', long)]
