@@ -6,7 +6,7 @@
 use super::help::fill;
 use super::modes;
 use crate::aggregate::AGGREGATES;
-use crate::expr::functions::FUNCTIONS;
+use crate::expr::functions;
 use crate::format::{FORMATS, Read};
 
 /// A titled part of a page.
@@ -217,7 +217,7 @@ fn functions() -> Section {
         };
         format!("{}{also}: {call} is {gives}", kind.doc)
     };
-    section("FUNCTIONS", FUNCTIONS.iter().map(|kind| item(kind.usage, &text(kind))).collect())
+    section("functions::all()", functions::all().map(|kind| item(kind.usage, &text(kind))).collect())
 }
 
 fn aggregates() -> Section {
