@@ -11,4 +11,5 @@ mod inputs;
 mod model;
 mod oracle;
 mod outputs;
+mod queries;
 mod readme;

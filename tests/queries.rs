@@ -1,0 +1,174 @@
+//! Whole jobs in SQL: conditions, computed keys and times, expressions over aggregates, orders, ranks, filled windows.
+
+use crate::folder::Folder;
+use crate::helpers::{Ran, windrow};
+
+const ORDERS: &str = r#"{"day":"2026-01-01","time":"00:00:01","ts":"2026-01-01T00:00:01Z","city":"Rome","price":"19.99","qty":2}
+{"day":"2026-01-01","time":"00:00:02","ts":"2026-01-01T00:00:02Z","city":"rome","price":"0.01","qty":1}
+{"day":"2026-01-01","time":"00:00:40","ts":"2026-01-01T00:00:40Z","city":"Oslo","price":"5.00","qty":0}
+{"day":"2026-01-01","time":"00:01:05","ts":"2026-01-01T00:01:05Z","city":null,"price":"7.50","qty":3}
+{"day":"2026-01-01","time":"00:05:00","ts":"2026-01-01T00:05:00Z","city":"Oslo","price":"1.00","qty":4}
+"#;
+
+fn folder() -> Folder {
+    Folder::with(&[("orders.jsonl", ORDERS)])
+}
+
+/// Runs a job in a folder.
+fn run(folder: &Folder, args: &[&str]) -> Ran {
+    let output = windrow().args(args).current_dir(folder.path()).output().unwrap();
+    Ran::of(format!("windrow {}", args.join(" ")), folder.path(), output)
+}
+
+/// The rows of a job over the orders, as CSV without the bounds' seconds.
+#[track_caller]
+fn rows(flags: &[&str]) -> Vec<String> {
+    let mut all = vec!["window", "orders.jsonl", "--tumbling=1m", "-O=csv", "--schema=price decimal(9,2)"];
+    if !flags.iter().any(|flag| flag.starts_with("--time=")) {
+        all.push("--time=ts");
+    }
+    all.extend(flags);
+    let out = run(&folder(), &all).ok();
+    out.lines().skip(1).map(|line| line.replace("2026-01-01T00:", "").replace(":00Z", "")).collect()
+}
+
+#[test]
+fn keys_conditions_and_arguments_are_expressions() {
+    let flags = ["--by=lower(city) AS c", "--agg=sum(price * qty) AS revenue, count(*) AS n", "--where=qty > 0"];
+    assert_eq!(rows(&flags), ["00,01,rome,39.99,2", "01,02,,22.50,1", "05,06,oslo,4.00,1"]);
+}
+
+#[test]
+fn a_filter_of_one_call_leaves_the_others_alone() {
+    let flags = ["--agg=count(*) FILTER (WHERE city ILIKE 'r%') AS r, count(*) AS n, sum(qty) / count(*) AS mean"];
+    assert_eq!(rows(&flags), ["00,01,2,3,1.0", "01,02,0,1,3.0", "05,06,0,1,4.0"]);
+}
+
+#[test]
+fn outputs_may_name_keys_bounds_and_each_other() {
+    let flags = [
+        "--by=city",
+        "--agg=sum(qty) AS q, q * 2 AS twice, upper(city) AS loud, window_seconds AS s",
+        "--where=qty > 1",
+    ];
+    assert_eq!(rows(&flags), ["00,01,Rome,2,4,ROME,60.0", "01,02,,3,6,,60.0", "05,06,Oslo,4,8,OSLO,60.0"]);
+}
+
+#[test]
+fn the_event_time_is_computed() {
+    let flags = ["--time=day || ' ' || time", "--agg=count(*) AS n, min(ts) AS first"];
+    assert_eq!(rows(&flags), ["00,01,3,00:01Z", "01,02,1,01:05Z", "05,06,1,05"]);
+}
+
+#[test]
+fn a_time_that_cannot_be_computed_makes_a_bad_record() {
+    let folder = folder();
+    let ran = run(&folder, &["window", "orders.jsonl", "--tumbling=1m", "--time=city || day"]).expect(1);
+    assert!(ran.stderr().starts_with("windrow: orders.jsonl:1: time: expected a time, found \"Rome2026"), "{ran}");
+    let flags =
+        ["window", "orders.jsonl", "--tumbling=1m", "--time=nullif(day, '2026-01-01')", "--bad=bad.jsonl", "-q"];
+    assert_eq!(run(&folder, &flags).ok(), "");
+    assert_eq!(folder.text("bad.jsonl"), ORDERS);
+}
+
+#[test]
+fn an_expression_that_fails_makes_a_bad_record_unless_the_record_is_filtered() {
+    let folder = folder();
+    let job = |extra: &[&str]| {
+        let head =
+            ["window", "orders.jsonl", "-t=ts", "--tumbling=10m", "-O=csv", "-q", "--agg=sum(city::bigint) AS s"];
+        run(&folder, &[&head[..], extra].concat())
+    };
+    let ran = job(&[]).expect(1);
+    assert!(ran.stderr().starts_with("windrow: orders.jsonl:1: cannot read \"Rome\" as bigint"), "{ran}");
+    assert!(job(&["--where=city IS NULL"]).ok().ends_with(",\n"));
+    assert!(job(&["--bad=bad.jsonl", "--summary=s.json"]).ok().ends_with(",\n"));
+    assert_eq!(folder.text("bad.jsonl").lines().count(), 4);
+    let summary: serde_json::Value = serde_json::from_str(&folder.text("s.json")).unwrap();
+    assert_eq!((&summary["total"]["bad"], &summary["total"]["balances"]), (&4.into(), &true.into()));
+}
+
+#[test]
+fn filtered_records_are_counted_and_move_the_watermark() {
+    let folder = folder();
+    let flags =
+        ["window", "orders.jsonl", "-t=ts", "--tumbling=1m", "-d=0s", "--where=qty >= 3", "-q", "--summary=s.json"];
+    run(&folder, &flags).ok();
+    let summary: serde_json::Value = serde_json::from_str(&folder.text("s.json")).unwrap();
+    assert_eq!((&summary["total"]["filtered"], &summary["total"]["used"]), (&3.into(), &2.into()));
+    assert_eq!(summary["watermark"], "2026-01-01T00:05:00Z");
+}
+
+#[test]
+fn records_know_their_file_and_line() {
+    assert_eq!(
+        rows(&["--by=_file, _line % 2 AS odd", "--where=_line > 2"]),
+        ["00,01,orders.jsonl,1,1", "01,02,orders.jsonl,0,1", "05,06,orders.jsonl,1,1"]
+    );
+}
+
+#[test]
+fn rows_are_ordered_ranked_and_cut_within_each_window() {
+    let by = ["--by=city", "--agg=sum(qty) AS q"];
+    let order = |more: &[&'static str]| rows(&[&by[..], more].concat());
+    assert_eq!(order(&["--order-by=q DESC"])[..3], ["00,01,Rome,2", "00,01,rome,1", "00,01,Oslo,0"]);
+    assert_eq!(order(&["--order-by=q", "--top=1"]), ["00,01,Oslo,0,1", "01,02,,3,1", "05,06,Oslo,4,1"]);
+    assert_eq!(order(&["--order-by=q", "--top=1", "--having=q > 0"])[0], "00,01,rome,1,1");
+    assert_eq!(order(&["--having=count(*) > 0 AND city = 'Oslo'"]), ["00,01,Oslo,0", "05,06,Oslo,4"]);
+    let flags = ["--by=lower(city) AS c, city", "--agg=sum(qty) AS q", "--order-by=q DESC", "--top=1", "--top-by=c"];
+    assert_eq!(rows(&flags)[..2], ["00,01,rome,Rome,2,1", "00,01,oslo,Oslo,0,1"]);
+}
+
+#[test]
+fn empty_windows_are_filled() {
+    let fill = |flags: &[&'static str]| rows(&[&["--by=city", "--agg=sum(qty) AS q, max(city) AS m"], flags].concat());
+    let oslo = |rows: Vec<String>| -> Vec<String> { rows.into_iter().filter(|row| row.contains("Oslo")).collect() };
+    assert_eq!(
+        oslo(fill(&["--fill=zero"])),
+        ["00,01,Oslo,0,Oslo", "01,02,Oslo,0,", "02,03,Oslo,0,", "03,04,Oslo,0,", "04,05,Oslo,0,", "05,06,Oslo,4,Oslo"]
+    );
+    assert_eq!(oslo(fill(&["--fill=null"]))[1], "01,02,Oslo,,");
+    assert_eq!(oslo(fill(&["--fill=previous"]))[4], "04,05,Oslo,0,Oslo");
+    assert_eq!(oslo(fill(&["--fill=zero", "--fill-max=3"])).len(), 2);
+    let range = ["--fill=zero", "--since=2025-12-31T23:59:00Z", "--until=2026-01-01T00:07:00Z"];
+    let filled = fill(&range);
+    assert_eq!(filled.len(), 4 * 8);
+    assert_eq!(filled[0], "2025-12-31T23:59,00,,0,");
+    assert_eq!(oslo(filled).last().unwrap(), "06,07,Oslo,0,");
+    // Filled rows pass --having like others: the silent keys.
+    assert_eq!(fill(&[&range[..], &["--having=q = 0 AND city = 'rome'"]].concat()).len(), 7);
+}
+
+#[test]
+fn windows_are_filled_alike_as_they_fire() {
+    let batch = |flags: &[&'static str]| {
+        let mut all = rows(&[&["--by=city", "--agg=sum(qty) AS q", "--fill=previous"], flags].concat());
+        all.sort();
+        all
+    };
+    assert_eq!(batch(&["--delay=0s"]), batch(&[]));
+}
+
+#[test]
+fn errors_name_the_flag_and_the_place() {
+    let folder = folder();
+    let refused = |flag: &str| {
+        let ran = run(&folder, &["window", "orders.jsonl", "-t=ts", "--tumbling=1m", flag]);
+        assert_ne!(ran.code(), 0, "{flag}");
+        ran.stderr()
+    };
+    for (flag, message) in [
+        ("--where=qty + 1", "windrow: --where: expected a condition, found a bigint"),
+        ("--where=city > 3", "windrow: --where: city is text, and 3 is a bigint\n  city > 3\n  ^"),
+        ("--by=lower(qty)", "windrow: --by: lower needs a text, but found a bigint\n  lower(qty)\n  ^"),
+        (
+            "--agg=sum(qty) + city",
+            "windrow: there is no column \"city\" in the result\n  sum(qty) + city\n             ^",
+        ),
+        ("--having=sum(qty)", "windrow: expected a condition, but"),
+        ("--where=sum(qty) > 1", "windrow: --where: sum is an aggregate, which cannot stand here"),
+    ] {
+        let found = refused(flag);
+        assert!(found.starts_with(message), "{flag}: {found}");
+    }
+}
