@@ -217,7 +217,7 @@ fn functions() -> Section {
         };
         format!("{}{also}: {call} is {gives}", kind.doc)
     };
-    section("functions::all()", functions::all().map(|kind| item(kind.usage, &text(kind))).collect())
+    section("FUNCTIONS", functions::all().map(|kind| item(kind.usage, &text(kind))).collect())
 }
 
 fn aggregates() -> Section {

@@ -487,6 +487,19 @@ fn help_is_one_screen_or_all() {
     assert_eq!(printed("-V"), format!("windrow {}\n", env!("CARGO_PKG_VERSION")));
 }
 
+/// Whatever can be called is told of: help and man page come from the tables.
+#[test]
+fn every_function_and_aggregate_is_in_help_and_man_page() {
+    let (help, man) = (printed("window --help"), printed("man window").replace("\\-", "-").replace("\\(aq", "'"));
+    let calls = crate::expr::functions::all().map(|kind| kind.usage);
+    for usage in calls.chain(crate::aggregate::AGGREGATES.iter().map(|kind| kind.usage)) {
+        assert!(help.contains(&format!("\n  {usage}")) && man.contains(&format!("\\fB{usage}\\fR")), "{usage}");
+    }
+    for title in ["EXPRESSIONS", "FUNCTIONS", "AGGREGATES", "UPDATING RESULTS", "WHAT GOES TOGETHER"] {
+        assert!(man.contains(&format!(".SH {title}\n")), "{title}");
+    }
+}
+
 #[test]
 fn man_pages_are_those_committed() {
     same_as_committed("man/windrow.1", &printed("man"));
