@@ -286,6 +286,31 @@ fn empty_inputs() {
     );
 }
 
+/// Flags are judged before anything is opened: neither the missing input nor the output matters.
+#[test]
+fn what_cannot_go_together_is_refused_before_anything_is_opened() {
+    let folder = Folder::with(&[("out.jsonl", "as it was\n")]);
+    let case = |rest: &str, error: &str| fails(&folder, &format!("nowhere.jsonl -t ts {rest} -o out.jsonl"), 2, error);
+    case(
+        "--global",
+        "--global needs --trigger, as an endless window is never final: --trigger event-time:1h writes it every hour",
+    );
+    case(
+        "--tumbling 1m --trigger count:5",
+        "--trigger writes windows before they are final, and --mode append writes each once: use --mode update or \
+         complete, or --global --purge",
+    );
+    case(
+        "--tumbling 1m -d 1m --allowed-lateness 5m",
+        "--allowed-lateness corrects rows, and --mode append writes each once: use --mode update, or a longer --delay",
+    );
+    case(
+        "--session 1m --fill zero",
+        "--fill needs windows that follow each other: use it with --tumbling or --sliding",
+    );
+    assert_eq!((folder.text("out.jsonl").as_str(), folder.names().len()), ("as it was\n", 1));
+}
+
 #[test]
 fn output_where_it_must_not_go() {
     let folder = Folder::with(&[("ok.jsonl", OK), ("logs/a.jsonl", OK)]);

@@ -217,7 +217,7 @@ fn functions() -> Section {
         };
         format!("{}{also}: {call} is {gives}", kind.doc)
     };
-    section("functions::all()", functions::all().map(|kind| item(kind.usage, &text(kind))).collect())
+    section("FUNCTIONS", functions::all().map(|kind| item(kind.usage, &text(kind))).collect())
 }
 
 fn aggregates() -> Section {
@@ -377,6 +377,7 @@ fn summary_file() -> Section {
             ),
             item("delay_to_keep_all_seconds", "the --delay that would have kept all late records"),
             item("output_disorder_seconds", "the --delay that a windrow reading this output by window_start needs"),
+            item("unfilled_gaps", "gaps between windows of a key that were longer than --fill-max"),
             item("jump", "the record that made many others late: input, record, time, by_seconds, late; or null"),
             item("skewed, idle", "names of inputs set aside by --max-skew and --idle-after"),
             item("warnings", "what needs attention: message, hint"),

@@ -311,27 +311,29 @@ fn flags_for(operation: &str) -> &'static str {
     }
 }
 
-/// The operations that one of them needs, and those need, in a mode, with a kind of window. `without`: a need of the
-/// first that is left unmet.
+/// The operation and all that it needs in a mode, but for one need of it that is left unmet.
 fn all_needed(first: &'static str, mode: usize, without: Option<&modes::Need>) -> Vec<&'static str> {
-    let is_kind = |name: &&str| crate::window::find(name.trim_start_matches('-')).is_some();
     let mut asked = vec![first];
-    while let Some(more) =
-        asked.iter().flat_map(|name| modes::OPERATIONS.iter().find(|row| row.name == *name)).find_map(|row| {
-            let modes::Cell::Yes(needs) = row.cells[mode] else { return None };
-            let left_out = |need: &modes::Need| without.is_some_and(|without| without.any == need.any);
-            let unmet = |need: &&modes::Need| !left_out(need) && !need.any.iter().any(|name| asked.contains(name));
-            needs.iter().find(unmet).map(|need| need.any[0])
-        })
-    {
-        asked.push(more);
-    }
-    if !asked.iter().any(|name| is_kind(name)) {
-        // The first kind that does not meet the need.
+    add_needs(&mut asked, mode, without);
+    if !asked.iter().any(|name| crate::window::find(name.trim_start_matches('-')).is_some()) {
         let kinds = ["--tumbling", "--session", "--count", "--global"];
         asked.extend(kinds.into_iter().find(|kind| without.is_none_or(|need| !need.any.contains(kind))));
+        add_needs(&mut asked, mode, without);
     }
     asked
+}
+
+fn add_needs(asked: &mut Vec<&'static str>, mode: usize, without: Option<&modes::Need>) {
+    let left_out = |need: &modes::Need| without.is_some_and(|without| without.any == need.any);
+    let unmet = |asked: &[&str]| {
+        let rows = modes::OPERATIONS.iter().filter(|row| asked.contains(&row.name));
+        let needs = rows.flat_map(|row| if let modes::Cell::Yes(needs) = row.cells[mode] { needs } else { &[] });
+        let open = |need: &&modes::Need| !left_out(need) && !need.any.iter().any(|name| asked.contains(name));
+        needs.into_iter().find(open).map(|need| need.any[0])
+    };
+    while let Some(more) = unmet(asked) {
+        asked.push(more);
+    }
 }
 
 fn in_mode(mode: usize, asked: &[&str]) -> String {
@@ -416,6 +418,21 @@ fn the_table_of_one_run_is_a_parquet_file() {
 }
 
 #[test]
+fn the_time_is_a_field_or_computed() {
+    let time =
+        |text: &str| plan(&format!("- --tumbling 1m -t \u{1}{text}\u{1}").replace('\u{1}', "'")).input.time.unwrap();
+    for name in ["ts", "Flight Date", "user-agent", "Date/Time", "Time (UTC)", "@timestamp", "created at"] {
+        assert_eq!(time(name).as_field().map(|path| path.name()), Some(name.to_owned()));
+    }
+    for text in ["sent - 3600", "sent*1000", "date || time", "case when a then b else c end", "ts::timestamp"] {
+        assert!(time(text).as_field().is_none(), "{text}");
+    }
+    assert_eq!(time("items[0].ts").shown(), "items[0].ts");
+    let error = refused("window - --tumbling 1m -t date||");
+    assert!(error.starts_with("--time: expected an expression, found the end"), "{error}");
+}
+
+#[test]
 fn names_are_taken_only_where_they_are_added() {
     plan("- --tumbling 1m -g op,pane,rank -a 'count(*) AS revision'");
     plan("- --tumbling 1m -g rank --mode update");
@@ -468,6 +485,19 @@ fn help_is_one_screen_or_all() {
     assert!(printed("window -h").lines().count() <= 40, "-h fits a screen");
     assert_eq!(printed("help window"), printed("window --help"));
     assert_eq!(printed("-V"), format!("windrow {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+/// Whatever can be called is told of: help and man page come from the tables.
+#[test]
+fn every_function_and_aggregate_is_in_help_and_man_page() {
+    let (help, man) = (printed("window --help"), printed("man window").replace("\\-", "-").replace("\\(aq", "'"));
+    let calls = crate::expr::functions::all().map(|kind| kind.usage);
+    for usage in calls.chain(crate::aggregate::AGGREGATES.iter().map(|kind| kind.usage)) {
+        assert!(help.contains(&format!("\n  {usage}")) && man.contains(&format!("\\fB{usage}\\fR")), "{usage}");
+    }
+    for title in ["EXPRESSIONS", "FUNCTIONS", "AGGREGATES", "UPDATING RESULTS", "WHAT GOES TOGETHER"] {
+        assert!(man.contains(&format!(".SH {title}\n")), "{title}");
+    }
 }
 
 #[test]
