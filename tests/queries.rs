@@ -172,3 +172,27 @@ fn errors_name_the_flag_and_the_place() {
         assert!(found.starts_with(message), "{flag}: {found}");
     }
 }
+
+const CARTS: &str = r#"{"ts":"2026-01-01T00:00:01Z","items":[{"sku":"a","qty":2,"tags":["x","y"]},{"sku":"b","qty":1}]}
+{"ts":"2026-01-01T00:00:02Z","items":[]}
+{"ts":"2026-01-01T00:00:03Z","items":null}
+{"ts":"2026-01-01T00:00:04Z","items":[{"sku":"c\u00e9","qty":5,"tags":[]}]}
+{"ts":"2026-01-01T00:00:05Z","items":7}
+"#;
+
+#[test]
+fn elements_of_arrays_are_fields() {
+    let folder = Folder::with(&[("carts.jsonl", CARTS)]);
+    let job = |flags: &[&str]| {
+        run(&folder, &[&["window", "carts.jsonl", "-t=ts", "--tumbling=1m", "-O=csv"], flags].concat())
+    };
+    let rows = job(&["--by=items[0].sku AS sku", "--agg=sum(items[0].qty) AS q, max(items[-1].sku) AS last"]).ok();
+    let rows: Vec<&str> =
+        rows.lines().skip(1).filter_map(|line| line.split_once("Z,")?.1.split_once("Z,")).map(|r| r.1).collect();
+    assert_eq!(rows, [",,", "a,2,b", "c\u{e9},5,c\u{e9}"]);
+    let rows = job(&["--agg=max(items[0].tags[1]) AS tag, sum(cardinality(items)) AS n"]).ok();
+    assert!(rows.ends_with(",y,3\n"), "{rows}");
+    let csv = Folder::with(&[("carts.csv", "ts,items\n2026-01-01,[1]\n")]);
+    let ran = run(&csv, &["window", "carts.csv", "-t=ts", "--tumbling=1m", "--agg=max(items[0])"]).expect(1);
+    assert!(ran.stderr().starts_with("windrow: carts.csv: there is no column \"items[0]\""), "{ran}");
+}

@@ -6,9 +6,11 @@
 use crate::format::build::{
     CellOf, ColumnBuilder, TimeCells, Unfit, Values, boolean, decimal, double, double_of_number, integer, shown,
 };
-use crate::schema::Found;
+use crate::schema::{Found, Step};
 use crate::time::Ts;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// A value in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -42,6 +44,14 @@ impl<'a> Cell<'a> {
             [b'"', ..] => Cell::Escaped(json),
             _ => Cell::Number(json),
         }
+    }
+
+    /// The cell at the end of a way into an array; absent where it does not lead anywhere.
+    pub(super) fn inside(self, steps: &[Step]) -> Self {
+        steps.iter().fold(self, |cell, step| match cell {
+            Cell::Nested(json) => into(json, step).map_or(Cell::Absent, Cell::of),
+            _ => Cell::Absent,
+        })
     }
 
     /// The text that a string stands for.
@@ -164,6 +174,23 @@ impl<'a> Cell<'a> {
             _ => at.unfit(found, &self.shown()),
         }
     }
+}
+
+/// The value one step into an array or object, which was checked when it was found.
+fn into<'a>(json: &'a [u8], step: &Step) -> Option<&'a [u8]> {
+    let found: &RawValue = match step {
+        Step::Index(index) => {
+            let items: Vec<&RawValue> = serde_json::from_slice(json).ok()?;
+            let from_end = if *index < 0 { items.len() as i64 } else { 0 };
+            items.get(usize::try_from(index + from_end).ok()?)?
+        }
+        // Of members with one name the last counts, as everywhere.
+        Step::Member(name) => {
+            let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(json).ok()?;
+            members.get(name.as_str())?
+        }
+    };
+    Some(found.get().as_bytes())
 }
 
 /// The text of a JSON string with escapes, which was checked when it was found.

@@ -23,12 +23,16 @@ pub(super) fn decode_with(chunk: Arc<Vec<u8>>, layout: &Layout, fast: bool) -> D
     let tree = Tree::new(layout.columns.iter().map(|column| &column.path));
     let mut assembly = Assembly::new(Arc::clone(&chunk), layout, expected_rows(bytes));
     let mut reader = LineReader::new(bytes, &tree, fast);
+    let indexed = layout.columns.iter().any(|column| !column.path.inside().is_empty());
     let mut records = 0;
     let mut lines = 0;
     for line in lines_of(bytes) {
         if !is_blank(&bytes[line.clone()]) {
             let place = Place { record: records, line: lines, bytes: line };
             match reader.read(place.bytes.clone()) {
+                Ok(cells) if indexed => assembly.row(place, |at, to, times| {
+                    cells[tree.slot(at.index)].inside(at.column().path.inside()).push(at, to, times)
+                }),
                 Ok(cells) => assembly.row(place, |at, to, times| cells[tree.slot(at.index)].push(at, to, times)),
                 Err(message) => assembly.bad(place, message),
             }

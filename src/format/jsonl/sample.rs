@@ -29,7 +29,7 @@ pub(super) fn sample(bytes: &[u8], wanted: &[Wanted], time: &TimeReader) -> Samp
             continue;
         }
         for (index, wanted) in wanted.iter().enumerate() {
-            let cell = cells[tree.slot(index)];
+            let cell = cells[tree.slot(index)].inside(wanted.path.inside());
             add_type(&mut sample.types[index], cell);
             if wanted.role == Role::Time && sample.time_unit.is_none() {
                 sample.time_unit = time_unit(cell, time);

@@ -2,9 +2,10 @@
 //!
 //! Must not know rows, layouts or row groups. Leaves are numbered depth first, as Parquet numbers its columns.
 
-use crate::schema::{FieldInfo, FieldPath, FieldType};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, make_array};
+use crate::schema::{FieldInfo, FieldPath, FieldType, Step};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, make_array};
 use arrow::buffer::NullBuffer;
+use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema};
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub(super) struct Found {
     pub ty: DataType,
 }
 
-/// Finds a field by its path; paths do not lead into arrays and maps.
+/// Finds a field by its path. One that leads into an array needs all leaves of the array.
 pub(super) fn find(schema: &Schema, path: &FieldPath) -> Option<Found> {
     let mut fields = schema.fields();
     let mut first = 0;
@@ -30,11 +31,52 @@ pub(super) fn find(schema: &Schema, path: &FieldPath) -> Option<Found> {
         let ty = fields[at].data_type();
         match ty {
             _ if parts.peek().is_none() => {
-                return Some(Found { leaves: first..first + leaf_count(ty), ty: ty.clone() });
+                let leaves = first..first + leaf_count(ty);
+                return Some(Found { leaves, ty: path.inside().iter().try_fold(ty, type_inside)?.clone() });
             }
             DataType::Struct(inner) => fields = inner,
             _ => return None,
         }
+    }
+}
+
+/// The type one step into an array or object.
+fn type_inside<'a>(ty: &'a DataType, step: &Step) -> Option<&'a DataType> {
+    match (step, ty) {
+        (Step::Index(_), DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _)) => {
+            Some(item.data_type())
+        }
+        (Step::Member(name), DataType::Struct(fields)) => fields.find(name).map(|(_, field)| field.data_type()),
+        _ => None,
+    }
+}
+
+/// The values one step into arrays or objects; null where there is none.
+fn inside(array: &ArrayRef, step: &Step) -> Option<ArrayRef> {
+    match step {
+        Step::Member(name) => member(array, name),
+        Step::Index(index) => {
+            let lists = cast(array, &DataType::LargeList(Arc::clone(item(array.data_type())?))).ok()?;
+            let lists = lists.as_list::<i64>();
+            let at = |row: usize| {
+                let from_end = if *index < 0 { lists.value_length(row) } else { 0 };
+                let at = index + from_end;
+                let there = lists.is_valid(row) && (0..lists.value_length(row)).contains(&at);
+                there.then(|| lists.value_offsets()[row] + at)
+            };
+            let indices: Int64Array = (0..lists.len()).map(at).collect();
+            take(lists.values(), &indices, None).ok()
+        }
+    }
+}
+
+/// A member of objects, with their nulls.
+fn member(array: &ArrayRef, name: &str) -> Option<ArrayRef> {
+    let object = array.as_struct_opt()?;
+    let inner = Arc::clone(object.column_by_name(name)?);
+    match object.nulls() {
+        Some(outer) if outer.null_count() > 0 => with_outer_nulls(&inner, outer),
+        _ => Some(inner),
     }
 }
 
@@ -43,14 +85,9 @@ pub(super) fn column(batch: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> 
     let mut parts = path.parts().iter();
     let mut array = Arc::clone(batch.column_by_name(parts.next()?)?);
     for part in parts {
-        let object = array.as_struct_opt()?;
-        let inner = Arc::clone(object.column_by_name(part)?);
-        array = match object.nulls() {
-            Some(outer) if outer.null_count() > 0 => with_outer_nulls(&inner, outer)?,
-            _ => inner,
-        };
+        array = member(&array, part)?;
     }
-    Some(array)
+    path.inside().iter().try_fold(array, |array, step| inside(&array, step))
 }
 
 fn with_outer_nulls(array: &ArrayRef, outer: &NullBuffer) -> Option<ArrayRef> {

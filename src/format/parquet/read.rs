@@ -208,7 +208,9 @@ impl ParquetInput {
         let schema = self.whole.schema();
         let group = self.metadata.row_group(group);
         let mut changes = HashMap::new();
-        for (index, column) in layout.columns.iter().enumerate() {
+        // Which leaf of an array a path leads to is not known here.
+        let whole = layout.columns.iter().enumerate().filter(|(_, column)| column.path.inside().is_empty());
+        for (index, column) in whole {
             let Some(found) = fields::find(schema, &column.path) else { continue };
             let Some(chunk) = group.columns().get(found.leaves.start) else { continue };
             let dictionary = Some(index) != layout.time && column.ty == FieldType::Text && all_dictionary(chunk);
