@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 use crate::expr::{Bound, Scalar, Scope, Use};
 use crate::format::Derive;
 use crate::input::Prepared;
-use crate::operator::{Aggregates, CallOver, Finish, Operator, Range, Sessions, Setup, Windowed};
-use crate::plan::{Plan, Trigger};
+use crate::operator::{Aggregates, CallOver, Finish, Operator, Range, Sessions, Setup, Updating, Windowed};
+use crate::plan::{Mode, Plan, Trigger};
 use crate::report::Unseen;
 use crate::schema::{Column, FieldPath, FieldType, Layout, Role, Wanted};
 use crate::time::{TimeFormat, TimeReader, Ts, Zone};
@@ -285,12 +285,10 @@ impl Program {
             fill: plan.finish.fill,
             finish: Finish::new(names, plan.selection.clone(), plan.finish.clone(), when, self.zone.clone()),
         };
-        Ok(match &plan.grouping {
-            Grouping::Windows(windower) => Box::new(Windowed::new(Arc::clone(windower), setup)?),
-            Grouping::Session { gap } => Box::new(Sessions::new(*gap, setup)?),
-            Grouping::Global { .. } | Grouping::Count(_) => {
-                return Err(Error::usage("endless windows are not supported yet"));
-            }
+        Ok(match (&plan.grouping, plan.mode) {
+            (Grouping::Windows(windower), Mode::Append) => Box::new(Windowed::new(Arc::clone(windower), setup)?),
+            (Grouping::Session { gap }, Mode::Append) => Box::new(Sessions::new(*gap, setup)?),
+            (grouping, mode) => Box::new(Updating::of(grouping, mode, plan.trigger.as_ref(), setup)?),
         })
     }
 }

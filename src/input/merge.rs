@@ -9,7 +9,7 @@
 //! much is copied at once. Consecutive records of one input are handed on without a copy; short runs of several are
 //! gathered into one batch.
 
-use super::pool::{Chunk, Piece, Pool};
+use super::pool::{Chunk, Piece, Pool, Taken};
 use crate::clock::Greatest;
 use crate::error::{Error, Result};
 use crate::event::{Position, Positions, Raw, Times};
@@ -24,6 +24,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use std::sync::OnceLock;
+use std::time::Instant;
 
 /// Short runs are gathered up to this many rows.
 const BLOCK: usize = 8_192;
@@ -53,6 +54,8 @@ pub enum Item {
     },
     /// An input has ended.
     Finished(usize),
+    /// Nothing: somebody may still write the next record, and the caller does not wait any longer.
+    Waiting,
 }
 
 /// Rows of one or several inputs.
@@ -189,6 +192,16 @@ enum Stop {
     Told,
     /// It has ended.
     Ended,
+    /// It gave nothing until the deadline.
+    Waiting,
+}
+
+/// What a lane has to offer.
+enum Ahead {
+    Record,
+    End,
+    /// Nobody knows yet.
+    Unknown,
 }
 
 impl Merge {
@@ -219,8 +232,9 @@ impl Merge {
         Self { pool, lanes, types, concat, turns, next: VecDeque::new() }
     }
 
-    /// The next item, or none when all inputs have ended.
-    pub fn next_item(&mut self) -> Result<Option<Item>> {
+    /// The next item, or none when all inputs have ended. With a deadline an input that gives nothing is not waited for
+    /// any longer than until then.
+    pub fn next_item(&mut self, deadline: Option<Instant>) -> Result<Option<Item>> {
         if let Some(item) = self.next.pop_front() {
             return Ok(Some(item));
         }
@@ -232,7 +246,11 @@ impl Merge {
                 self.turns.push(Reverse((least, lane)));
                 break;
             }
-            let (run, stop) = self.turn(lane, BLOCK - rows)?;
+            let (run, stop) = self.turn(lane, BLOCK - rows, deadline)?;
+            if matches!(stop, Stop::Waiting) {
+                self.turns.push(Reverse((least, lane)));
+                return Ok(Some(self.next.pop_front().unwrap_or(Item::Waiting)));
+            }
             let long = run.as_ref().is_some_and(|run| run.len >= LONG_RUN);
             if let Some(run) = run {
                 rows += run.len;
@@ -256,9 +274,11 @@ impl Merge {
     }
 
     /// Takes rows of a lane until another input's next record comes first, at most about `most` if there are others.
-    fn turn(&mut self, lane: usize, most: usize) -> Result<(Option<Run>, Stop)> {
-        if !self.ensure_head(lane)? {
-            return Ok((None, Stop::Ended));
+    fn turn(&mut self, lane: usize, most: usize, deadline: Option<Instant>) -> Result<(Option<Run>, Stop)> {
+        match self.ensure_head(lane, deadline)? {
+            Ahead::Record => {}
+            Ahead::End => return Ok((None, Stop::Ended)),
+            Ahead::Unknown => return Ok((None, Stop::Waiting)),
         }
         if !self.next.is_empty() || self.tell(lane)? {
             return Ok((None, Stop::Told));
@@ -285,12 +305,12 @@ impl Merge {
         Ok(((run.len > 0).then_some(run), Stop::Turn))
     }
 
-    /// Makes sure that a lane has a record at hand: false when it has ended.
-    fn ensure_head(&mut self, lane: usize) -> Result<bool> {
+    /// Makes sure that a lane has a record at hand, unless it has ended or the deadline has come.
+    fn ensure_head(&mut self, lane: usize, deadline: Option<Instant>) -> Result<Ahead> {
         loop {
             let state = &mut self.lanes[lane];
             if state.has_record() {
-                return Ok(true);
+                return Ok(Ahead::Record);
             }
             if let Some(rows) = state.batches.pop_front() {
                 state.set_head(rows);
@@ -299,7 +319,11 @@ impl Merge {
             state.leave_piece();
             let layout = Arc::clone(&state.layout);
             let before = Before { lines: state.lines, records: state.records };
-            let Some(piece) = self.pool.take(lane, &layout, before)? else { return Ok(false) };
+            let piece = match self.pool.take(lane, &layout, before, deadline)? {
+                Taken::Piece(piece) => piece,
+                Taken::End => return Ok(Ahead::End),
+                Taken::Nothing => return Ok(Ahead::Unknown),
+            };
             self.lanes[lane].decoded_with = layout;
             self.enter_piece(lane, piece);
         }

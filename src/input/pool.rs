@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Regular files open at a time; further ones are closed and opened again where they were left.
 pub(super) const MAX_OPEN: usize = 64;
@@ -123,6 +123,22 @@ pub(super) struct Piece {
     pub(super) decoded: Decoded,
 }
 
+/// What came of asking for a piece.
+pub(super) enum Taken {
+    Piece(Piece),
+    /// The lane has ended.
+    End,
+    /// There was none until the deadline.
+    Nothing,
+}
+
+/// What came of waiting for a result.
+enum Waited {
+    Result(Result<(Chunk, Arc<Layout>, Decoded)>),
+    End,
+    InVain,
+}
+
 /// What everybody may look at while the run goes on.
 #[derive(Debug, Default)]
 pub struct Traffic {
@@ -208,20 +224,29 @@ impl Pool {
         Ok(Self { shared, threads: handles })
     }
 
-    /// The next piece of a lane in its order, or none at its end. `layout` is the lane's layout as of now; a piece
-    /// that was decoded with another is decoded again. Helps with whatever there is to do meanwhile.
-    pub(super) fn take(&mut self, lane: usize, layout: &Arc<Layout>, before: Before) -> Result<Option<Piece>> {
-        let found = self.wait_for(lane)?;
-        let Some(result) = found else { return Ok(None) };
+    /// The next piece of a lane in its order. `layout` is the lane's layout as of now; a piece that was decoded with
+    /// another is decoded again. Helps with whatever there is to do meanwhile.
+    pub(super) fn take(
+        &mut self,
+        lane: usize,
+        layout: &Arc<Layout>,
+        before: Before,
+        deadline: Option<Instant>,
+    ) -> Result<Taken> {
+        let result = match self.wait_for(lane, deadline)? {
+            Waited::Result(result) => result,
+            Waited::End => return Ok(Taken::End),
+            Waited::InVain => return Ok(Taken::Nothing),
+        };
         let named = |error: Error| error.at(bytes::name(&self.shared.lock().lanes[lane].path));
         let (chunk, used, decoded) = result.map_err(named)?;
         if !Arc::ptr_eq(&used, layout) {
             let decoded = self.decode(lane, &chunk, layout, before)?;
-            return Ok(Some(Piece { chunk, decoded }));
+            return Ok(Taken::Piece(Piece { chunk, decoded }));
         }
         let work = self.shared.lock().lanes[lane].work.clone();
         let decoded = work.behind(decoded, &chunk, layout, before)?;
-        Ok(Some(Piece { chunk, decoded }))
+        Ok(Taken::Piece(Piece { chunk, decoded }))
     }
 
     /// Decodes a chunk of a lane again.
@@ -235,8 +260,7 @@ impl Pool {
         self.shared.lock().lanes[lane].layout = layout;
     }
 
-    #[expect(clippy::type_complexity, reason = "the inside of one lane's queue, unwrapped at once by the only caller")]
-    fn wait_for(&mut self, lane: usize) -> Result<Option<Result<(Chunk, Arc<Layout>, Decoded)>>> {
+    fn wait_for(&mut self, lane: usize, deadline: Option<Instant>) -> Result<Waited> {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.lock();
         loop {
@@ -249,10 +273,10 @@ impl Pool {
             if let Some(found) = state.lanes[lane].take_result() {
                 state.lanes[lane].depth = state.lanes[lane].full_depth;
                 shared.demand(&mut state, lane);
-                return Ok(Some(found));
+                return Ok(Waited::Result(found));
             }
             if state.lanes[lane].is_done() {
-                return Ok(None);
+                return Ok(Waited::End);
             }
             shared.demand(&mut state, lane);
             state = match state.tasks.pop_front() {
@@ -261,7 +285,14 @@ impl Pool {
                     shared.work(task);
                     shared.lock()
                 }
-                None => shared.news.wait_timeout(state, PATIENCE).map_or_else(|e| e.into_inner().0, |(s, _)| s),
+                None => {
+                    let patience = deadline.map_or(PATIENCE, |at| at.saturating_duration_since(Instant::now()));
+                    if patience.is_zero() {
+                        return Ok(Waited::InVain);
+                    }
+                    let patience = patience.min(PATIENCE);
+                    shared.news.wait_timeout(state, patience).map_or_else(|e| e.into_inner().0, |(s, _)| s)
+                }
             };
         }
     }

@@ -54,7 +54,7 @@ fn files_that_take_turns_are_not_all_open() {
     let mut merge = started(folder.path(), 100, 400);
     let (mut rows, mut most) = (0, open_files(folder.path()));
     assert_eq!(most, 0);
-    while let Some(item) = merge.next_item().unwrap() {
+    while let Some(item) = merge.next_item(None).unwrap() {
         most = most.max(open_files(folder.path()));
         rows += if let Item::Rows(merged) = item { merged.times.len() } else { 0 };
     }
@@ -68,7 +68,7 @@ fn chunks_are_as_small_as_was_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let mut merge = started(folder.path(), 1, 64);
     let mut sizes = Vec::new();
-    while let Some(item) = merge.next_item().unwrap() {
+    while let Some(item) = merge.next_item(None).unwrap() {
         sizes.extend(if let Item::Rows(merged) = item { Some(merged.times.len()) } else { None });
     }
     assert_eq!(sizes.iter().sum::<usize>(), 200);

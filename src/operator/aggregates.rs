@@ -32,6 +32,12 @@ pub struct CallOver<'a> {
     pub field: String,
 }
 
+/// The columns of a batch that each call takes.
+pub(super) struct Feed {
+    arguments: Vec<Vec<ArrayRef>>,
+    filters: Vec<Option<ArrayRef>>,
+}
+
 /// All aggregates of a job and the slots they share.
 #[derive(Default)]
 pub struct Aggregates {
@@ -73,21 +79,31 @@ impl Aggregates {
 
     /// Takes rows `rows[i]` of a batch into `slots[i]`.
     pub(super) fn update(&mut self, slots: &[Slot], rows: &[u32], batch: &EventBatch) -> Result<()> {
-        let mut order: Option<[ArrayRef; 2]> = None;
+        let feed = self.feed(batch);
+        self.take(slots, rows, &feed)
+    }
+
+    /// A batch as the functions take it, for who takes it in bit by bit.
+    pub(super) fn feed(&self, batch: &EventBatch) -> Feed {
+        let order = self.calls.iter().any(|call| call.ordered).then(|| order_columns(batch));
+        let arguments = self.calls.iter().map(|call| {
+            let columns = call.columns.iter().map(|&column| Arc::clone(batch.rows.column(column)));
+            columns.chain(order.iter().filter(|_| call.ordered).flatten().cloned()).collect()
+        });
+        let filters = self.calls.iter().map(|call| call.filter.map(|column| Arc::clone(batch.rows.column(column))));
+        Feed { arguments: arguments.collect(), filters: filters.collect() }
+    }
+
+    /// Takes rows `rows[i]` of a feed into `slots[i]`.
+    pub(super) fn take(&mut self, slots: &[Slot], rows: &[u32], feed: &Feed) -> Result<()> {
         let mut kept: HashMap<usize, (Vec<Slot>, Vec<u32>)> = HashMap::new();
-        for call in &mut self.calls {
-            let columns = call.columns.iter();
-            let mut args: Vec<ArrayRef> = columns.map(|&column| Arc::clone(batch.rows.column(column))).collect();
-            if call.ordered {
-                args.extend(order.get_or_insert_with(|| order_columns(batch)).iter().cloned());
-            }
-            match call.filter {
-                None => call.state.update(slots, rows, &args)?,
-                Some(column) => {
-                    let (slots, rows) =
-                        kept.entry(column).or_insert_with(|| filtered(slots, rows, batch.rows.column(column)));
-                    call.state.update(slots, rows, &args)?;
+        for (call, (args, filter)) in self.calls.iter_mut().zip(feed.arguments.iter().zip(&feed.filters)) {
+            match (call.filter, filter) {
+                (Some(column), Some(filter)) => {
+                    let (slots, rows) = kept.entry(column).or_insert_with(|| filtered(slots, rows, filter));
+                    call.state.update(slots, rows, args)?;
                 }
+                _ => call.state.update(slots, rows, args)?,
             }
         }
         Ok(())

@@ -7,13 +7,21 @@
 //! record: whether an event is late was decided by the marks it carries, and what fires is ordered by window end.
 
 mod aggregates;
+mod base;
+mod changes;
+mod core;
+mod endless;
 mod fill;
 mod finish;
 mod frame;
 mod groups;
 mod heavy;
+mod held;
 mod results;
 mod session;
+mod updating;
+mod updating_sessions;
+mod updating_windows;
 mod windowed;
 
 #[cfg(test)]
@@ -22,6 +30,7 @@ mod tests;
 pub use aggregates::{Aggregates, CallOver};
 pub use finish::Finish;
 pub use session::Sessions;
+pub use updating::Updating;
 pub use windowed::Windowed;
 
 use crate::account::{Ledger, StateSize};
@@ -30,6 +39,7 @@ use crate::event::{EventBatch, Watermark};
 use crate::plan::Fill;
 use crate::schema::FieldType;
 use crate::time::{Span, Ts};
+use crate::window::Window;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
@@ -37,6 +47,11 @@ use arrow::datatypes::SchemaRef;
 pub trait Emit {
     /// Result rows, in output order.
     fn rows(&mut self, rows: RecordBatch) -> Result<()>;
+
+    /// The rows that follow are a whole table, which takes the place of the one before.
+    fn table(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// A row of the current batch was late for all its windows.
     fn late(&mut self, late: Late) -> Result<()>;
@@ -60,6 +75,11 @@ pub trait Operator: Send {
 
     /// Gives out what is final at `mark`, and forgets it.
     fn on_watermark(&mut self, mark: Watermark, out: &mut dyn Emit) -> Result<()>;
+
+    /// Some time has passed by the wall clock: gives out what changed, if that is what the time is for.
+    fn on_tick(&mut self, _out: &mut dyn Emit) -> Result<()> {
+        Ok(())
+    }
 
     /// Columns of the batches to come have these types.
     fn retype(&mut self, types: &[FieldType]) -> Result<()>;
@@ -152,6 +172,13 @@ impl Tally {
         match mark == Watermark::END {
             true => self.fired_by_end += windows,
             false => self.fired_by_watermark += windows,
+        }
+    }
+
+    fn row_in(&mut self, window: Window) {
+        match window == base::ENDLESS {
+            true => self.rows += 1,
+            false => self.row_at(window.start),
         }
     }
 

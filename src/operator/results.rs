@@ -18,7 +18,7 @@ use std::sync::Arc;
 const BATCH: usize = 8_192;
 
 /// How many of the heaviest keys are told.
-const HEAVIEST: usize = 5;
+pub(super) const HEAVIEST: usize = 5;
 
 /// Collects rows and writes them in batches.
 pub(super) struct Results {

@@ -5,6 +5,8 @@
 
 mod ledger;
 mod outputs;
+mod results;
+mod ticker;
 
 use crate::bind::{self, Program};
 use crate::clock::{Clock, Sources};
@@ -23,6 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
+use ticker::Ticker;
 
 /// Carries out a window job. What people should see goes through `reporter`.
 pub fn run(plan: Plan, reporter: &Reporter) -> Result<()> {
@@ -74,6 +77,7 @@ struct Job {
     live: bool,
     /// Once the row limit is reached nothing is left to do: nobody asked for an account of the rest.
     stops_when_full: bool,
+    ticker: Ticker,
 }
 
 impl Job {
@@ -91,14 +95,28 @@ impl Job {
         let stops_when_full = !keep_raw && plan.report.summary.is_none() && !bounded(plan.late.max, plan.bad.max);
         let operator = program.operator(plan, program.column_types(&types_of(&fields))?)?;
         let outputs = Outputs::open(plan, sides, &operator.schema())?;
-        let job = Self { clock, operator, outputs, account, program, fields, partition, concat, live, stops_when_full };
+        let ticker = Ticker::of(plan);
+        let job = Self {
+            clock,
+            operator,
+            outputs,
+            account,
+            program,
+            fields,
+            partition,
+            concat,
+            live,
+            stops_when_full,
+            ticker,
+        };
         Ok((job, merge))
     }
 
     /// Takes in everything there is, then lets all windows fire.
     fn go(&mut self, merge: &mut Merge, progress: &Progress, traffic: &Traffic) -> Result<()> {
-        while let Some(item) = merge.next_item()? {
+        while let Some(item) = merge.next_item(self.ticker.next())? {
             match item {
+                Item::Waiting => {}
                 Item::Rows(merged) => self.rows(&merged)?,
                 Item::Bad(bad) => {
                     self.account.bad(&bad);
@@ -109,8 +127,13 @@ impl Job {
                 Item::Finished(input) if !self.concat => {
                     self.clock.finish(input);
                     self.advance(self.clock.mark())?;
+                    self.let_see()?;
                 }
                 Item::Finished(_) => {}
+            }
+            if self.ticker.is_due() {
+                self.operator.on_tick(&mut self.outputs.without_rows())?;
+                self.let_see()?;
             }
             self.tell(progress, traffic);
             if self.stops_when_full && self.outputs.is_full() {
@@ -148,11 +171,15 @@ impl Job {
             selected: merged.selected.clone(),
         };
         self.operator.on_batch(&batch, &mut self.outputs.of(merged))?;
-        if self.live {
-            self.outputs.flush()?;
-        }
+        self.let_see()?;
         self.account.state(self.operator.state());
         Ok(())
+    }
+
+    /// Lets readers see what was written so far.
+    fn let_see(&mut self) -> Result<()> {
+        self.outputs.end_table()?;
+        if self.live { self.outputs.flush() } else { Ok(()) }
     }
 
     fn advance(&mut self, mark: Watermark) -> Result<()> {

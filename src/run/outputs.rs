@@ -2,13 +2,13 @@
 //!
 //! Must not know what the rows mean.
 
+use super::results::Results;
 use crate::account::Lateness;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Times;
-use crate::format::EncodeOptions;
 use crate::input::{BadItem, Merged, Prepared, RawRecord};
 use crate::operator::{Emit, Late};
-use crate::output::{self, Commit, Details, ResultWriter, SideFile, SideInput, commit_all};
+use crate::output::{self, Commit, Details, SideFile, SideInput, commit_all};
 use crate::plan::{BadPlan, Bound, Plan};
 use crate::report::{Summary, check_bad};
 use crate::signals;
@@ -47,7 +47,7 @@ fn side_input(plan: &Plan, input: &Prepared) -> SideInput {
 
 /// Everything a job writes.
 pub(super) struct Outputs {
-    results: ResultWriter,
+    results: Results,
     sides: Sides,
     late: LateRecords,
     bad: BadRecords,
@@ -73,13 +73,6 @@ struct BadRecords {
 impl Outputs {
     /// Opens the results' output.
     pub(super) fn open(plan: &Plan, sides: Sides, schema: &SchemaRef) -> Result<Self> {
-        let format = plan.output.format;
-        let options = EncodeOptions { zone: plan.output.zone.clone(), width: plan.output.width };
-        let encoder = match format.write {
-            Some(write) => write(schema, &options)?,
-            None => return Err(Error::usage(format!("{} is an input format only", format.name))),
-        };
-        let opened = output::open(plan.output.path.as_deref())?;
         let late = LateRecords {
             details: plan.late.details,
             delay: plan.clock.delay.unwrap_or(Span::ZERO),
@@ -87,7 +80,7 @@ impl Outputs {
             session: plan.is_session(),
         };
         let bad = BadRecords { plan: plan.bad.clone(), count: 0, first: None };
-        let results = ResultWriter::new(encoder, opened, plan.output.limit, plan.threads > 1)?;
+        let results = Results::open(plan, schema)?;
         Ok(Self { results, sides, late, bad, flushed: 0 })
     }
 
@@ -117,6 +110,11 @@ impl Outputs {
             self.results.flush()?;
         }
         Ok(())
+    }
+
+    /// Lets readers see the table that was written, if there is one.
+    pub(super) fn end_table(&mut self) -> Result<()> {
+        self.results.end_table()
     }
 
     pub(super) fn schema_changed(&mut self, schema: &SchemaRef) -> Result<()> {
@@ -168,7 +166,7 @@ impl Outputs {
             sink.write(text.as_bytes())?;
             account = Some(sink);
         }
-        let mut all: Vec<&mut dyn Commit> = vec![&mut self.results];
+        let mut all: Vec<&mut dyn Commit> = self.results.rest().into_iter().collect();
         all.extend(self.sides.late.as_mut().map(|file| file as &mut dyn Commit));
         all.extend(self.sides.bad.as_mut().map(|file| file as &mut dyn Commit));
         all.extend(account.as_mut().map(|sink| sink as &mut dyn Commit));
@@ -194,6 +192,10 @@ impl Emit for Out<'_> {
         // All windows of a long input may fire at once, with no input left to wait for.
         signals::check()?;
         self.outputs.results.write(&rows)
+    }
+
+    fn table(&mut self) -> Result<()> {
+        self.outputs.results.begin_table()
     }
 
     fn late(&mut self, late: Late) -> Result<()> {
