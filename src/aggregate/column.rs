@@ -4,10 +4,12 @@
 //! Must not know slots' states. A text column may be plain or dictionary-coded; both read the same.
 
 use super::Slot;
+use super::saved::{Reader, write_u64};
 use crate::error::{Error, Result};
 use arrow::array::{Array, ArrayRef, DictionaryArray, Int64Array, StringArray, TimestampMicrosecondArray, UInt64Array};
 use arrow::buffer::{NullBuffer, ScalarBuffer};
 use arrow::datatypes::Int32Type;
+use std::sync::Arc;
 
 /// Calls `take(slot, row)` for each row that is not null.
 #[inline]
@@ -73,21 +75,41 @@ pub(super) struct Moment {
     position: u64,
 }
 
-/// The order columns: argument 1 and 2.
+impl Moment {
+    /// Writes it, to be read again.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.time.to_le_bytes());
+        write_u64(self.position, out);
+    }
+
+    /// Reads what was written.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        Some(Self { time: reader.i64()?, position: reader.u64()? })
+    }
+}
+
+/// The columns that say these moments.
+pub(super) fn order_columns(moments: &[Moment]) -> [ArrayRef; 2] {
+    let times = Int64Array::from_iter_values(moments.iter().map(|moment| moment.time));
+    let positions = UInt64Array::from_iter_values(moments.iter().map(|moment| moment.position));
+    [Arc::new(times), Arc::new(positions)]
+}
+
+/// The order columns, which stand behind the argument columns.
 pub(super) struct Moments<'a> {
     times: &'a ScalarBuffer<i64>,
     positions: &'a ScalarBuffer<u64>,
 }
 
 impl<'a> Moments<'a> {
-    /// Reads the order columns.
-    pub(super) fn of(args: &'a [ArrayRef]) -> Result<Self> {
-        let times = argument(args, 1)?;
+    /// Reads the order columns behind so many argument columns.
+    pub(super) fn of(args: &'a [ArrayRef], behind: usize) -> Result<Self> {
+        let times = argument(args, behind)?;
         let times = match times.as_any().downcast_ref::<TimestampMicrosecondArray>() {
             Some(instants) => instants.values(),
             None => typed::<Int64Array>(times)?.values(),
         };
-        Ok(Self { times, positions: typed::<UInt64Array>(argument(args, 2)?)?.values() })
+        Ok(Self { times, positions: typed::<UInt64Array>(argument(args, behind + 1)?)?.values() })
     }
 
     /// When and where a row is.

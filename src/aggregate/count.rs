@@ -3,6 +3,7 @@
 //! Must not know any type: whether a value is there is all that counts. Over nothing it is 0.
 
 use super::column::{argument, each};
+use super::saved::{Reader, load_each, save_each, write_u64};
 use super::{Accumulator, AggregateKind, Arguments, OutOfRange, Slot, Takes, distinct};
 use crate::error::Result;
 use crate::schema::FieldType;
@@ -65,6 +66,17 @@ impl Counts {
         self.0[slot.index()]
     }
 
+    /// Writes a slot's count.
+    pub(super) fn write(&self, slot: Slot, out: &mut Vec<u8>) {
+        write_u64(self.get(slot), out);
+    }
+
+    /// Reads what was written.
+    pub(super) fn read(&mut self, slot: Slot, reader: &mut Reader<'_>) -> Option<()> {
+        self.0[slot.index()] = reader.u64()?;
+        Some(())
+    }
+
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         self.0.capacity() * size_of::<u64>()
@@ -104,6 +116,14 @@ impl Accumulator for Count {
 
     fn output(&self) -> FieldType {
         FieldType::Int
+    }
+
+    fn save(&self, slots: &[Slot]) -> Result<ArrayRef> {
+        Ok(save_each(slots, |slot, out| self.counts.write(slot, out)))
+    }
+
+    fn load(&mut self, slots: &[Slot], saved: &ArrayRef) -> Result<()> {
+        load_each(slots, saved, |slot, reader| self.counts.read(slot, reader))
     }
 
     fn bytes(&self) -> usize {

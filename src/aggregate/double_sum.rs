@@ -7,6 +7,7 @@
 
 use super::Slot;
 use super::exact_sum::ExactSum;
+use super::saved::Reader;
 use std::collections::HashMap;
 
 /// What an opened slot holds: no rows. No addition ever leaves a negative zero in `lo`, so it marks the empty slot.
@@ -89,6 +90,32 @@ impl DoubleSums {
             Some(sum) => sum.divided(&[rows]),
             None => quotient(&[pair.hi, pair.lo], &[rows]),
         })
+    }
+
+    /// Writes a slot's sum.
+    pub(super) fn write(&self, slot: Slot, out: &mut Vec<u8>) {
+        let pair = self.pairs[slot.index()];
+        let spilled = self.spilled.get(&slot.0);
+        out.push(u8::from(spilled.is_some()));
+        match spilled {
+            Some(sum) => sum.write(out),
+            None => [pair.hi, pair.lo].iter().for_each(|part| out.extend_from_slice(&part.to_le_bytes())),
+        }
+    }
+
+    /// Reads what was written.
+    pub(super) fn read(&mut self, slot: Slot, reader: &mut Reader<'_>) -> Option<()> {
+        self.open(slot);
+        if reader.flag()? {
+            let sum = ExactSum::read(reader)?;
+            self.spilled.insert(slot.0, Box::new(sum));
+            self.pairs[slot.index()] = Pair { hi: 0.0, lo: f64::NAN };
+            return Some(());
+        }
+        let pair = Pair { hi: reader.f64()?, lo: reader.f64()? };
+        let holds = pair.hi.is_finite() && pair.lo.is_finite();
+        self.pairs[slot.index()] = if holds { pair } else { EMPTY };
+        holds.then_some(())
     }
 
     /// Bytes held.

@@ -4,6 +4,8 @@
 //! rounded once. Must not know slots or columns. The result is the double nearest to the true value (ties to even),
 //! so it cannot depend on the order of the additions; infinities and NaN are kept apart and decide as in IEEE 754.
 
+use super::saved::Reader;
+
 /// The exponent of the lowest bit of any double.
 const LOWEST: i32 = -1074;
 /// Bits per limb that hold the number; the other half of a limb takes carries until they are moved up.
@@ -75,6 +77,30 @@ impl ExactSum {
         self.not_a_number |= other.not_a_number;
         self.plus_infinity |= other.plus_infinity;
         self.minus_infinity |= other.minus_infinity;
+    }
+
+    /// Writes the sum, to be read again.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let mut carried = self.clone();
+        carried.carry();
+        carried.limbs.iter().for_each(|limb| out.extend_from_slice(&limb.to_le_bytes()));
+        let special = [self.not_a_number, self.plus_infinity, self.minus_infinity];
+        out.extend(special.map(u8::from));
+    }
+
+    /// Reads what was written.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let mut sum = Self::new();
+        for limb in &mut sum.limbs {
+            *limb = reader.i64()?;
+        }
+        let (top, digits) = sum.limbs.split_last()?;
+        let holds = digits.iter().all(|digit| (0..=DIGIT).contains(digit)) && top.unsigned_abs() < 1 << 62;
+        sum.not_a_number = reader.flag()?;
+        sum.plus_infinity = reader.flag()?;
+        sum.minus_infinity = reader.flag()?;
+        sum.pending = 1;
+        holds.then_some(sum)
     }
 
     /// The nearest double to the sum; a sum of zeros of either sign is 0.

@@ -1,11 +1,13 @@
-//! `min` and `max`: the least and the greatest value, of any type.
+//! `min` and `max`: the least and the greatest value, of any type; of truth values these are `bool_and` and `bool_or`.
+//! `DISTINCT` makes no difference to them.
 //!
 //! Must not know columns. The order is [`Value`]'s, so equal values are the same value and the rows' order cannot show.
 
 use super::cells::{Cells, Family};
 use super::column::Moment;
+use super::saved::Reader;
 use super::value::Value;
-use super::{Accumulator, AggregateKind, Arguments, Takes};
+use super::{Accumulator, AggregateKind, Arguments, OutOfRange, Takes};
 use crate::schema::FieldType;
 use arrow::array::ArrayRef;
 
@@ -18,7 +20,7 @@ pub(super) static MIN: AggregateKind = AggregateKind {
     takes: &[Takes::Anything],
     optional: 0,
     rows: false,
-    distinct: false,
+    distinct: true,
     ordered: false,
     build: build::<false>,
 };
@@ -32,18 +34,47 @@ pub(super) static MAX: AggregateKind = AggregateKind {
     takes: &[Takes::Anything],
     optional: 0,
     rows: false,
-    distinct: false,
+    distinct: true,
+    ordered: false,
+    build: build::<true>,
+};
+
+/// `bool_and(x)`: the least truth value.
+pub(super) static BOOL_AND: AggregateKind = AggregateKind {
+    name: "bool_and",
+    usage: "bool_and(x)",
+    doc: "whether all values are true; null over nothing",
+    aliases: &[],
+    takes: &[Takes::Truth],
+    optional: 0,
+    rows: false,
+    distinct: true,
+    ordered: false,
+    build: build::<false>,
+};
+
+/// `bool_or(x)`: the greatest truth value.
+pub(super) static BOOL_OR: AggregateKind = AggregateKind {
+    name: "bool_or",
+    usage: "bool_or(x)",
+    doc: "whether any value is true; null over nothing",
+    aliases: &[],
+    takes: &[Takes::Truth],
+    optional: 0,
+    rows: false,
+    distinct: true,
     ordered: false,
     build: build::<true>,
 };
 
 fn build<const GREATEST: bool>(arguments: Arguments<'_>) -> Box<dyn Accumulator> {
-    Box::new(Cells::<Extremum<GREATEST>>::new(arguments.first().unwrap_or(FieldType::Text)))
+    Box::new(Cells::<Extremum<GREATEST>>::new(arguments.first().unwrap_or(FieldType::Text), ()))
 }
 
 struct Extremum<const GREATEST: bool>;
 
 impl<const GREATEST: bool> Family for Extremum<GREATEST> {
+    type Options = ();
     type Cell<V: Value> = Option<V>;
 
     const ORDERED: bool = false;
@@ -83,12 +114,25 @@ impl<const GREATEST: bool> Family for Extremum<GREATEST> {
         cell.is_none()
     }
 
-    fn output(ty: FieldType) -> FieldType {
+    fn write<V: Value>(cell: &Option<V>, out: &mut Vec<u8>) {
+        out.push(u8::from(cell.is_some()));
+        cell.iter().for_each(|value| value.write(out));
+    }
+
+    fn read<V: Value>(reader: &mut Reader<'_>) -> Option<Option<V>> {
+        Some(if reader.flag()? { Some(V::read(reader)?) } else { None })
+    }
+
+    fn output(_: &(), ty: FieldType) -> FieldType {
         ty
     }
 
-    fn values<'a, V: Value>(ty: FieldType, cells: impl Iterator<Item = &'a Option<V>>) -> ArrayRef {
-        V::array(ty, cells.map(|cell| cell.as_ref().map(V::borrow)))
+    fn values<'a, V: Value>(
+        _: &(),
+        ty: FieldType,
+        cells: impl Iterator<Item = &'a Option<V>>,
+    ) -> Result<ArrayRef, OutOfRange> {
+        Ok(V::array(ty, cells.map(|cell| cell.as_ref().map(V::borrow))))
     }
 }
 

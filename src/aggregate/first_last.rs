@@ -4,8 +4,9 @@
 
 use super::cells::{Cells, Family};
 use super::column::Moment;
+use super::saved::Reader;
 use super::value::Value;
-use super::{Accumulator, AggregateKind, Arguments, Takes};
+use super::{Accumulator, AggregateKind, Arguments, OutOfRange, Takes};
 use crate::schema::FieldType;
 use arrow::array::ArrayRef;
 
@@ -37,13 +38,28 @@ pub(super) static LAST: AggregateKind = AggregateKind {
     build: build::<true>,
 };
 
+/// `any_value(x)`: the first, so that it is the same in every run.
+pub(super) static ANY_VALUE: AggregateKind = AggregateKind {
+    name: "any_value",
+    usage: "any_value(x)",
+    doc: "one of the values, in every run the same: that of first(x); null over nothing",
+    aliases: &["arbitrary"],
+    takes: &[Takes::Anything],
+    optional: 0,
+    rows: false,
+    distinct: true,
+    ordered: true,
+    build: build::<false>,
+};
+
 fn build<const LATEST: bool>(arguments: Arguments<'_>) -> Box<dyn Accumulator> {
-    Box::new(Cells::<FirstLast<LATEST>>::new(arguments.first().unwrap_or(FieldType::Text)))
+    Box::new(Cells::<FirstLast<LATEST>>::new(arguments.first().unwrap_or(FieldType::Text), ()))
 }
 
 struct FirstLast<const LATEST: bool>;
 
 impl<const LATEST: bool> Family for FirstLast<LATEST> {
+    type Options = ();
     type Cell<V: Value> = Option<(Moment, V)>;
 
     const ORDERED: bool = true;
@@ -86,11 +102,27 @@ impl<const LATEST: bool> Family for FirstLast<LATEST> {
         cell.is_none()
     }
 
-    fn output(ty: FieldType) -> FieldType {
+    fn write<V: Value>(cell: &Option<(Moment, V)>, out: &mut Vec<u8>) {
+        out.push(u8::from(cell.is_some()));
+        if let Some((at, value)) = cell {
+            at.write(out);
+            value.write(out);
+        }
+    }
+
+    fn read<V: Value>(reader: &mut Reader<'_>) -> Option<Option<(Moment, V)>> {
+        Some(if reader.flag()? { Some((Moment::read(reader)?, V::read(reader)?)) } else { None })
+    }
+
+    fn output(_: &(), ty: FieldType) -> FieldType {
         ty
     }
 
-    fn values<'a, V: Value>(ty: FieldType, cells: impl Iterator<Item = &'a Option<(Moment, V)>>) -> ArrayRef {
-        V::array(ty, cells.map(|cell| cell.as_ref().map(|(_, value)| value.borrow())))
+    fn values<'a, V: Value>(
+        _: &(),
+        ty: FieldType,
+        cells: impl Iterator<Item = &'a Option<(Moment, V)>>,
+    ) -> Result<ArrayRef, OutOfRange> {
+        Ok(V::array(ty, cells.map(|cell| cell.as_ref().map(|(_, value)| value.borrow()))))
     }
 }

@@ -5,6 +5,7 @@
 
 use super::Slot;
 use super::double_sum::quotient;
+use super::saved::Reader;
 
 /// The sum over no rows; no sum of 64-bit integers comes near it.
 const NO_INTEGERS: i128 = i128::MIN;
@@ -43,6 +44,19 @@ impl IntSums {
     pub(super) fn mean(&self, slot: Slot, rows: u64) -> Option<f64> {
         let sum = self.sum(slot).filter(|_| rows > 0)?;
         Some(quotient(&doubles(sum), &[rows]))
+    }
+
+    /// Writes a slot's sum.
+    pub(super) fn write(&self, slot: Slot, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.sums[slot.index()].to_le_bytes());
+    }
+
+    /// Reads what was written. No sum of integers needs the two highest bits, so later additions cannot overflow.
+    pub(super) fn read(&mut self, slot: Slot, reader: &mut Reader<'_>) -> Option<()> {
+        let sum = reader.i128()?;
+        let holds = sum == NO_INTEGERS || sum.unsigned_abs() < 1 << 126;
+        self.sums[slot.index()] = if holds { sum } else { NO_INTEGERS };
+        holds.then_some(())
     }
 
     /// How many slots there are.
@@ -118,6 +132,21 @@ impl DecimalSums {
     pub(super) fn mean(&self, slot: Slot, rows: u64, scale: i8) -> Option<f64> {
         let sum = self.sum(slot).filter(|_| rows > 0)?;
         Some(sum.divided(rows, scale))
+    }
+
+    /// Writes a slot's sum.
+    pub(super) fn write(&self, slot: Slot, out: &mut Vec<u8>) {
+        let WideSum { low, wraps } = self.sums[slot.index()];
+        out.extend_from_slice(&low.to_le_bytes());
+        out.extend_from_slice(&wraps.to_le_bytes());
+    }
+
+    /// Reads what was written. Sums wrap at most once a row, so later additions cannot overflow.
+    pub(super) fn read(&mut self, slot: Slot, reader: &mut Reader<'_>) -> Option<()> {
+        let sum = WideSum { low: reader.i128()?, wraps: reader.i64()? };
+        let holds = sum == NO_DECIMALS || sum.wraps.unsigned_abs() < 1 << 62;
+        self.sums[slot.index()] = if holds { sum } else { NO_DECIMALS };
+        holds.then_some(())
     }
 
     /// Bytes held.

@@ -4,19 +4,33 @@
 //! commutative, and a result is a function of the rows alone, not of their order or of how they were split. Where a
 //! function needs an order (`first`), the caller passes it as further argument columns.
 
+mod approx_distinct;
+mod approx_quantile;
+mod array_agg;
 mod cells;
+mod collected;
 mod column;
 mod count;
+mod datum;
 mod distinct;
+mod distinct_of;
 mod double_sum;
 mod exact_sum;
 mod extremum;
 mod first_last;
 mod integer_sum;
+mod min_by;
+mod mode;
+mod power_sums;
+mod quantile;
+mod saved;
+mod string_agg;
 mod sum;
 #[cfg(test)]
 mod tests;
 mod value;
+mod value_map;
+mod variance;
 
 use crate::error::Result;
 use crate::schema::{FieldType, Literal};
@@ -58,6 +72,13 @@ pub trait Accumulator: Send {
     /// The type of the results.
     fn output(&self) -> FieldType;
 
+    /// What these slots hold, one row each, for [`Accumulator::load`].
+    fn save(&self, slots: &[Slot]) -> Result<ArrayRef>;
+
+    /// Makes these slots, which were opened, hold what was saved by a state of the same call and argument types.
+    /// A column that is no such thing is an error; the slots are to be opened again then.
+    fn load(&mut self, slots: &[Slot], saved: &ArrayRef) -> Result<()>;
+
     /// Bytes of memory held, as far as they are known.
     fn bytes(&self) -> usize;
 }
@@ -80,8 +101,12 @@ pub enum Takes {
     Anything,
     /// A column of numbers.
     Number,
+    /// A column of numbers or instants: values between two values there are.
+    Measure,
     /// A column of truth values.
     Truth,
+    /// A column of anything that is written as text as it stands; instants would need a zone.
+    Words,
     /// A constant from 0 to 1.
     Share,
     /// A constant text.
@@ -144,8 +169,32 @@ impl std::fmt::Debug for AggregateKind {
 }
 
 /// Every aggregate there is.
-pub static AGGREGATES: &[&AggregateKind] =
-    &[&count::COUNT, &sum::SUM, &sum::AVG, &extremum::MIN, &extremum::MAX, &first_last::FIRST, &first_last::LAST];
+pub static AGGREGATES: &[&AggregateKind] = &[
+    &count::COUNT,
+    &sum::SUM,
+    &sum::AVG,
+    &extremum::MIN,
+    &extremum::MAX,
+    &first_last::FIRST,
+    &first_last::LAST,
+    &min_by::MIN_BY,
+    &min_by::MAX_BY,
+    &first_last::ANY_VALUE,
+    &variance::STDDEV,
+    &variance::STDDEV_POP,
+    &variance::VARIANCE,
+    &variance::VAR_POP,
+    &quantile::MEDIAN,
+    &quantile::QUANTILE_CONT,
+    &quantile::QUANTILE_DISC,
+    &approx_quantile::APPROX_QUANTILE,
+    &approx_distinct::APPROX_DISTINCT,
+    &mode::MODE,
+    &array_agg::ARRAY_AGG,
+    &string_agg::STRING_AGG,
+    &extremum::BOOL_AND,
+    &extremum::BOOL_OR,
+];
 
 /// A function as it was called: `p95` is a function with a constant in its name.
 #[derive(Clone, Debug)]
@@ -173,6 +222,12 @@ impl AggregateKind {
             Some(Takes::Number) if !ty.is_number() => {
                 Err(format!("{} needs a number, but \"{shown}\" is {}", self.name, with_article(ty)))
             }
+            Some(Takes::Measure) if !ty.is_number() && ty != FieldType::Time => {
+                Err(format!("{} needs a number or a time, but \"{shown}\" is {}", self.name, with_article(ty)))
+            }
+            Some(Takes::Words) if ty == FieldType::Time => {
+                Err(format!("{} needs text, but \"{shown}\" is {}", self.name, with_article(ty)))
+            }
             Some(Takes::Truth) if ty != FieldType::Bool => {
                 Err(format!("{} needs true or false, but \"{shown}\" is {}", self.name, with_article(ty)))
             }
@@ -191,8 +246,22 @@ fn with_article(ty: FieldType) -> String {
 /// The aggregate of this name, in any case.
 pub fn find(name: &str) -> Option<Named> {
     let name = name.to_ascii_lowercase();
+    if let Some(share) = percentile(&name) {
+        return Some(Named {
+            kind: &quantile::QUANTILE_CONT,
+            preset: vec![Literal::Double(share)],
+            called: Some(name),
+        });
+    }
     let kind = AGGREGATES.iter().copied().find(|kind| kind.name == name || kind.aliases.contains(&name.as_str()))?;
     Some(Named { kind, preset: Vec::new(), called: None })
+}
+
+/// The share that `p50` to `p99` stand for.
+fn percentile(name: &str) -> Option<f64> {
+    let digits = name.strip_prefix('p').filter(|digits| digits.len() == 2)?;
+    let hundredths: u8 = digits.parse().ok()?;
+    (50..=99).contains(&hundredths).then(|| f64::from(hundredths) / 100.0)
 }
 
 /// Makes `slot` hold what `empty` makes, growing the states if need be.

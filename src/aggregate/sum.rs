@@ -9,8 +9,9 @@ use super::column::{argument, each, typed};
 use super::count::Counts;
 use super::double_sum::DoubleSums;
 use super::integer_sum::{DecimalSums, IntSums, WideSum, doubles};
+use super::saved::{Reader, load_each, save_each};
 use super::value::decimal_text;
-use super::{Accumulator, AggregateKind, OutOfRange, Slot, Takes};
+use super::{Accumulator, AggregateKind, OutOfRange, Slot, Takes, distinct_of};
 use crate::error::Result;
 use crate::schema::FieldType;
 use arrow::array::{Array, ArrayRef, Decimal128Array, Float64Array, Int64Array};
@@ -25,9 +26,9 @@ pub(super) static SUM: AggregateKind = AggregateKind {
     takes: &[Takes::Number],
     optional: 0,
     rows: false,
-    distinct: false,
+    distinct: true,
     ordered: false,
-    build: |arguments| Box::new(Sum(Totals::new(arguments.first()))),
+    build: |arguments| distinct_of::wrap::<false>(arguments, |arguments| Box::new(Sum(Totals::new(arguments.first())))),
 };
 
 /// `avg(x)`.
@@ -35,13 +36,17 @@ pub(super) static AVG: AggregateKind = AggregateKind {
     name: "avg",
     usage: "avg(x)",
     doc: "the mean as a double, rounded once; null over nothing",
-    aliases: &[],
+    aliases: &["mean"],
     takes: &[Takes::Number],
     optional: 0,
     rows: false,
-    distinct: false,
+    distinct: true,
     ordered: false,
-    build: |arguments| Box::new(Average { totals: Totals::new(arguments.first()), counts: Counts::default() }),
+    build: |arguments| {
+        distinct_of::wrap::<false>(arguments, |arguments| {
+            Box::new(Average { totals: Totals::new(arguments.first()), counts: Counts::default() })
+        })
+    },
 };
 
 /// The most digits a decimal can have.
@@ -146,6 +151,22 @@ impl Totals {
         }
     }
 
+    fn write(&self, slot: Slot, out: &mut Vec<u8>) {
+        match self {
+            Totals::Int(sums) => sums.write(slot, out),
+            Totals::Decimal(sums, _) => sums.write(slot, out),
+            Totals::Double(sums) => sums.write(slot, out),
+        }
+    }
+
+    fn read(&mut self, slot: Slot, reader: &mut Reader<'_>) -> Option<()> {
+        match self {
+            Totals::Int(sums) => sums.read(slot, reader),
+            Totals::Decimal(sums, _) => sums.read(slot, reader),
+            Totals::Double(sums) => sums.read(slot, reader),
+        }
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Totals::Int(sums) => sums.bytes(),
@@ -217,6 +238,14 @@ impl Accumulator for Sum {
         self.0.ty()
     }
 
+    fn save(&self, slots: &[Slot]) -> Result<ArrayRef> {
+        Ok(save_each(slots, |slot, out| self.0.write(slot, out)))
+    }
+
+    fn load(&mut self, slots: &[Slot], saved: &ArrayRef) -> Result<()> {
+        load_each(slots, saved, |slot, reader| self.0.read(slot, reader))
+    }
+
     fn bytes(&self) -> usize {
         self.0.bytes()
     }
@@ -256,6 +285,20 @@ impl Accumulator for Average {
 
     fn output(&self) -> FieldType {
         FieldType::Double
+    }
+
+    fn save(&self, slots: &[Slot]) -> Result<ArrayRef> {
+        Ok(save_each(slots, |slot, out| {
+            self.totals.write(slot, out);
+            self.counts.write(slot, out);
+        }))
+    }
+
+    fn load(&mut self, slots: &[Slot], saved: &ArrayRef) -> Result<()> {
+        load_each(slots, saved, |slot, reader| {
+            self.totals.read(slot, reader)?;
+            self.counts.read(slot, reader)
+        })
     }
 
     fn bytes(&self) -> usize {

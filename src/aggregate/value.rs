@@ -6,6 +6,7 @@
 
 use super::Slot;
 use super::column::{Texts, each, typed};
+use super::saved::{Reader, write_bytes};
 use crate::error::Result;
 use crate::schema::{FieldType, number_text};
 use arrow::array::{
@@ -19,8 +20,24 @@ pub(super) trait Value: Clone + Send + 'static {
     /// A value where it stands in a column.
     type Ref: ?Sized + Ord + Hash + 'static;
 
+    /// A small copy of a value that orders as it does.
+    type Key<'a>: Copy + Ord;
+
+    /// Whether a kept value holds bytes outside of itself.
+    const ON_HEAP: bool;
+
     /// A look at a kept value.
     fn borrow(&self) -> &Self::Ref;
+
+    /// What the value is ordered by.
+    fn key(&self) -> Self::Key<'_>;
+
+    /// Keeps the value of a key.
+    fn own_key(key: Self::Key<'_>) -> Self;
+
+    /// The value at a share of the way between two values of this type, where there is one, in the type that
+    /// [`between_type`] tells; else the lower.
+    fn between(low: Self::Key<'_>, high: Self::Key<'_>, share: f64, ty: FieldType) -> Self;
 
     /// Keeps a value.
     fn own(value: &Self::Ref) -> Self;
@@ -42,6 +59,22 @@ pub(super) trait Value: Clone + Send + 'static {
 
     /// The value as text: what a key column shows once it has become text.
     fn text(&self, ty: FieldType) -> Box<str>;
+
+    /// Writes the value, to be read again.
+    fn write(&self, out: &mut Vec<u8>);
+
+    /// Reads what was written.
+    fn read(reader: &mut Reader<'_>) -> Option<Self>;
+}
+
+/// The type of values between values: integers have fractions between them.
+pub(super) fn between_type(ty: FieldType) -> FieldType {
+    if ty == FieldType::Int { FieldType::Double } else { ty }
+}
+
+/// A share of the way from one number to another; equal infinities stay what they are.
+fn double_between(low: f64, high: f64, share: f64) -> f64 {
+    if low == high { low } else { low * (1.0 - share) + high * share }
 }
 
 /// Maps a double to an integer that orders as doubles do here.
@@ -64,10 +97,33 @@ fn flip_negative(bits: i64) -> i64 {
 
 impl Value for i64 {
     type Ref = i64;
+    type Key<'a> = i64;
+
+    const ON_HEAP: bool = false;
 
     #[inline]
     fn borrow(&self) -> &i64 {
         self
+    }
+
+    fn key(&self) -> i64 {
+        *self
+    }
+
+    fn own_key(key: i64) -> Self {
+        key
+    }
+
+    fn between(low: i64, high: i64, share: f64, ty: FieldType) -> Self {
+        match ty {
+            FieldType::Int => word_of_double(double_between(low as f64, high as f64, share)),
+            FieldType::Double => word_of_double(double_between(double_of_word(low), double_of_word(high), share)),
+            FieldType::Time => {
+                let way = (i128::from(high) - i128::from(low)) as f64 * share;
+                low.saturating_add(way.round_ties_even() as i64)
+            }
+            _ => low,
+        }
     }
 
     #[inline]
@@ -126,14 +182,45 @@ impl Value for i64 {
             _ => itoa::Buffer::new().format(*self).into(),
         }
     }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_le_bytes());
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        reader.i64()
+    }
 }
 
 impl Value for i128 {
     type Ref = i128;
+    type Key<'a> = i128;
+
+    const ON_HEAP: bool = false;
 
     #[inline]
     fn borrow(&self) -> &i128 {
         self
+    }
+
+    fn key(&self) -> i128 {
+        *self
+    }
+
+    fn own_key(key: i128) -> Self {
+        key
+    }
+
+    /// Digits that the scale has no room for are cut off.
+    fn between(low: i128, high: i128, share: f64, _: FieldType) -> Self {
+        const EXACT: u128 = 1 << 53;
+        if low == high {
+            low
+        } else if low.unsigned_abs() < EXACT && high.unsigned_abs() < EXACT {
+            double_between(low as f64, high as f64, share) as i128
+        } else {
+            low + ((high - low) as f64 * share) as i128
+        }
     }
 
     #[inline]
@@ -168,14 +255,37 @@ impl Value for i128 {
         };
         decimal_text(*self, scale).into()
     }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.to_le_bytes());
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        reader.i128()
+    }
 }
 
 impl Value for Box<str> {
     type Ref = str;
+    type Key<'a> = &'a str;
+
+    const ON_HEAP: bool = true;
 
     #[inline]
     fn borrow(&self) -> &str {
         self
+    }
+
+    fn key(&self) -> &str {
+        self
+    }
+
+    fn own_key(key: &str) -> Self {
+        key.into()
+    }
+
+    fn between(low: &str, _: &str, _: f64, _: FieldType) -> Self {
+        low.into()
     }
 
     fn own(value: &str) -> Self {
@@ -209,6 +319,14 @@ impl Value for Box<str> {
 
     fn text(&self, _: FieldType) -> Box<str> {
         self.clone()
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        write_bytes(self.as_bytes(), out);
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        std::str::from_utf8(reader.bytes()?).ok().map(Box::from)
     }
 }
 

@@ -324,7 +324,7 @@ fn same(known: &Computation, expr: &Scalar, role: Role) -> bool {
 
 fn role_of(call: &crate::expr::Call, place: usize) -> Role {
     match call.kind.takes.get(place) {
-        Some(crate::aggregate::Takes::Number) => Role::Number,
+        Some(crate::aggregate::Takes::Number | crate::aggregate::Takes::Measure) => Role::Number,
         _ => Role::Value,
     }
 }

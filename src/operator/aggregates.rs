@@ -1,7 +1,7 @@
 //! The aggregates of a job side by side: one slot is the same group in all of them.
 
 use crate::aggregate::{Accumulator, Arguments, OutOfRange, Slot};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::EventBatch;
 use crate::schema::FieldType;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, UInt64Array};
@@ -134,6 +134,22 @@ impl Aggregates {
             }
         }
         Ok(())
+    }
+
+    /// What these slots hold, one column per call.
+    pub fn save(&self, slots: &[Slot]) -> Result<Vec<ArrayRef>> {
+        self.calls.iter().map(|call| call.state.save(slots)).collect()
+    }
+
+    /// Makes these opened slots hold what was saved of as many, by the same calls over the same types.
+    pub fn load(&mut self, slots: &[Slot], saved: &[ArrayRef]) -> Result<()> {
+        if saved.len() != self.calls.len() {
+            let (expected, found) = (self.calls.len(), saved.len());
+            return Err(Error::failed(format!(
+                "the saved state is damaged: expected {expected} columns, found {found}"
+            )));
+        }
+        self.calls.iter_mut().zip(saved).try_for_each(|(call, saved)| call.state.load(slots, saved))
     }
 
     /// Slots in use.

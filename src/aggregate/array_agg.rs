@@ -1,0 +1,111 @@
+//! `array_agg`: all values as a list, nulls too, by event time, then position.
+//!
+//! Must not know columns.
+
+use super::cells::{Cells, Family};
+use super::collected::Collected;
+use super::column::Moment;
+use super::saved::Reader;
+use super::value::Value;
+use super::{AggregateKind, OutOfRange, Takes, distinct_of};
+use crate::schema::FieldType;
+use arrow::array::{ArrayRef, ListArray};
+use arrow::buffer::{NullBuffer, OffsetBuffer};
+use arrow::datatypes::Field;
+use std::sync::Arc;
+
+/// `array_agg(x)`.
+pub(super) static ARRAY_AGG: AggregateKind = AggregateKind {
+    name: "array_agg",
+    usage: "array_agg(x) or array_agg(DISTINCT x)",
+    doc: "all values, nulls too, as a list by event time, then position; of equal ones with DISTINCT the first; null \
+          over no rows",
+    aliases: &["list"],
+    takes: &[Takes::Anything],
+    optional: 0,
+    rows: false,
+    distinct: true,
+    ordered: true,
+    build: |arguments| {
+        distinct_of::wrap::<true>(arguments, |arguments| {
+            Box::new(Cells::<Lists>::new(arguments.first().unwrap_or(FieldType::Text), ()))
+        })
+    },
+};
+
+struct Lists;
+
+impl Family for Lists {
+    type Options = ();
+    type Cell<V: Value> = Collected<V>;
+
+    const ORDERED: bool = true;
+    const NULLS: bool = true;
+
+    #[inline]
+    fn take<V: Value>(cell: &mut Collected<V>, at: Moment, value: &V::Ref, heap: &mut usize) {
+        cell.push(at, Some(value), heap);
+    }
+
+    fn take_null<V: Value>(cell: &mut Collected<V>, at: Moment, heap: &mut usize) {
+        cell.push(at, None, heap);
+    }
+
+    fn merge<V: Value>(into: &mut Collected<V>, from: &Collected<V>, heap: &mut usize) {
+        into.merge(from, heap);
+    }
+
+    fn map<V: Value, W: Value>(cell: &Collected<V>, to: impl Fn(&V) -> W, heap: &mut usize) -> Collected<W> {
+        cell.map(to, heap)
+    }
+
+    fn may_become_text(_: FieldType) -> bool {
+        true
+    }
+
+    fn heap<V: Value>(cell: &Collected<V>) -> usize {
+        cell.heap()
+    }
+
+    fn is_empty<V: Value>(cell: &Collected<V>) -> bool {
+        cell.is_empty()
+    }
+
+    fn write<V: Value>(cell: &Collected<V>, out: &mut Vec<u8>) {
+        cell.write(out);
+    }
+
+    fn read<V: Value>(reader: &mut Reader<'_>) -> Option<Collected<V>> {
+        Collected::read(reader)
+    }
+
+    fn output(_: &(), ty: FieldType) -> FieldType {
+        ty.list().unwrap_or(ty)
+    }
+
+    fn values<'a, V: Value>(
+        _: &(),
+        ty: FieldType,
+        cells: impl Iterator<Item = &'a Collected<V>>,
+    ) -> Result<ArrayRef, OutOfRange> {
+        let (mut items, mut lengths, mut filled) = (Vec::new(), Vec::new(), Vec::new());
+        for cell in cells {
+            let before = items.len();
+            items.extend(cell.sorted());
+            lengths.push(items.len() - before);
+            filled.push(!cell.is_empty());
+            if i32::try_from(items.len()).is_err() {
+                return Err(too_long(filled.len() - 1));
+            }
+        }
+        let items = V::array(ty, items.into_iter().map(|value| value.map(V::borrow)));
+        let field = Arc::new(Field::new_list_field(ty.arrow(), true));
+        let nulls = NullBuffer::from(filled);
+        Ok(Arc::new(ListArray::new(field, OffsetBuffer::from_lengths(lengths), items, Some(nulls))))
+    }
+}
+
+fn too_long(index: usize) -> OutOfRange {
+    let what = "lists of more than 2147483647 values in all do not fit a column".into();
+    OutOfRange { index, what, hint: "a smaller window has shorter lists of FIELD" }
+}
