@@ -222,6 +222,16 @@ impl Value for i128 {
         }
     }
 
+    #[inline]
+    fn own(value: &i128) -> Self {
+        *value
+    }
+
+    #[inline]
+    fn heap(&self) -> usize {
+        0
+    }
+
     fn scan(
         array: &ArrayRef,
         _: FieldType,
