@@ -89,8 +89,8 @@ impl Buckets {
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
-        let (rows, least, greatest) = (reader.u64()?, reader.i64()?, reader.i64()?);
-        let counts = ValueMap::read(reader, |reader| reader.u64())?;
+        let (rows, least, greatest) = (reader.rows()?, reader.i64()?, reader.i64()?);
+        let counts = ValueMap::read(reader, |reader| reader.rows())?;
         let mut sum = Some(0u64);
         counts.for_each(|_, &rows| sum = sum.and_then(|sum| sum.checked_add(rows)));
         let holds = sum == Some(rows) && least <= greatest && (rows > 0) != counts.is_empty();
@@ -105,9 +105,9 @@ fn middle(bucket: i64, whole: bool) -> i64 {
     let inner = first.max(last).floor();
     if bucket == 0 || bucket == -1 {
         0
-    } else if first.is_infinite() || last.is_nan() || last.is_infinite() {
-        // The bucket of an infinity, or of NaN, holds nothing else.
-        word_of_double(if first.is_finite() { last } else { first })
+    } else if !first.is_finite() || !last.is_finite() {
+        // The bucket of an infinity, or of NaN, holds nothing else; below minus infinity lie words of no double.
+        word_of_double(if last.is_infinite() { last } else { first })
     } else if whole && inner == first.min(last).ceil() {
         word_of_double(inner)
     } else {

@@ -73,7 +73,7 @@ impl Counts {
 
     /// Reads what was written.
     pub(super) fn read(&mut self, slot: Slot, reader: &mut Reader<'_>) -> Option<()> {
-        self.0[slot.index()] = reader.u64()?;
+        self.0[slot.index()] = reader.rows()?;
         Some(())
     }
 

@@ -17,6 +17,8 @@ mod distinct_of;
 mod double_sum;
 mod exact_sum;
 mod extremum;
+#[cfg(test)]
+mod facts;
 mod first_last;
 mod integer_sum;
 mod min_by;

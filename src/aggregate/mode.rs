@@ -76,7 +76,7 @@ impl Family for Mode {
     }
 
     fn read<V: Value>(reader: &mut Reader<'_>) -> Option<Counts<V>> {
-        ValueMap::read(reader, |reader| reader.u64())
+        ValueMap::read(reader, |reader| reader.rows())
     }
 
     fn output(_: &(), ty: FieldType) -> FieldType {

@@ -202,7 +202,7 @@ impl PowerSums {
     pub(super) fn read(&mut self, slot: Slot, reader: &mut Reader<'_>) -> Option<()> {
         self.open(slot);
         let mut window = Window::new(self.unit);
-        window.rows = reader.u64()?;
+        window.rows = reader.rows()?;
         window.unit = i32::from_le_bytes(reader.take()?);
         window.broken = reader.flag()?;
         let of_integers = self.unit == 0;

@@ -42,7 +42,7 @@ pub(super) fn load_each(
     Ok(())
 }
 
-/// Writes a length or a count.
+/// Writes a number.
 pub(super) fn write_u64(value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.to_le_bytes());
 }
@@ -78,9 +78,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A count.
+    /// A number.
     pub(super) fn u64(&mut self) -> Option<u64> {
         self.take().map(u64::from_le_bytes)
+    }
+
+    /// A number of rows: so many that some can be added.
+    pub(super) fn rows(&mut self) -> Option<u64> {
+        self.u64().filter(|&rows| rows < 1 << 62)
     }
 
     /// An integer.

@@ -72,9 +72,9 @@ pub(super) fn between_type(ty: FieldType) -> FieldType {
     if ty == FieldType::Int { FieldType::Double } else { ty }
 }
 
-/// A share of the way from one number to another; equal infinities stay what they are.
+/// A share of the way from one number to another, to the last bit as DuckDB has it; equal infinities stay what they are.
 fn double_between(low: f64, high: f64, share: f64) -> f64 {
-    if low == high { low } else { low * (1.0 - share) + high * share }
+    if low == high { low } else { low.mul_add(1.0 - share, high * share) }
 }
 
 /// Maps a double to an integer that orders as doubles do here.
@@ -211,15 +211,14 @@ impl Value for i128 {
         key
     }
 
-    /// Digits that the scale has no room for are cut off.
-    fn between(low: i128, high: i128, share: f64, _: FieldType) -> Self {
+    /// Digits that the scale has no room for are cut off: of the value where doubles hold it, else of the way to it.
+    fn between(low: i128, high: i128, share: f64, ty: FieldType) -> Self {
         const EXACT: u128 = 1 << 53;
-        if low == high {
-            low
-        } else if low.unsigned_abs() < EXACT && high.unsigned_abs() < EXACT {
+        let narrow = matches!(ty, FieldType::Decimal { precision: ..=18, .. });
+        if narrow && low.unsigned_abs() < EXACT && high.unsigned_abs() < EXACT {
             double_between(low as f64, high as f64, share) as i128
         } else {
-            low + ((high - low) as f64 * share) as i128
+            low + (high.saturating_sub(low) as f64 * share) as i128
         }
     }
 
