@@ -196,3 +196,25 @@ fn elements_of_arrays_are_fields() {
     let ran = run(&csv, &["window", "carts.csv", "-t=ts", "--tumbling=1m", "--agg=max(items[0])"]).expect(1);
     assert!(ran.stderr().starts_with("windrow: carts.csv: there is no column \"items[0]\""), "{ran}");
 }
+
+#[test]
+fn a_list_is_written_by_every_format() {
+    let folder = folder();
+    let job = |name: &str| {
+        let calls = "--agg=array_agg(city) AS cities, array_agg(ts) AS times, array_agg(price) AS prices";
+        let schema = "--schema=price decimal(9,2)";
+        run(&folder, &["window", "orders.jsonl", "-t=ts", "--tumbling=1m", "-n=1", calls, schema, "-o", name]).ok();
+    };
+    let json = r#"["Rome","rome","Oslo"]"#;
+    let times = r#"["2026-01-01T00:00:01Z","2026-01-01T00:00:02Z","2026-01-01T00:00:40Z"]"#;
+    job("a.jsonl");
+    assert!(folder.text("a.jsonl").contains(&format!(r#""cities":{json},"times":{times},"prices":[19.99,0.01,5.00]"#)));
+    job("a.csv");
+    assert!(folder.text("a.csv").contains(&format!("\"{}\"", json.replace('"', "\"\""))), "{}", folder.text("a.csv"));
+    job("a.table");
+    assert!(folder.text("a.table").contains(json));
+    job("a.parquet");
+    let job =
+        ["window", "a.parquet", "-t=window_start", "--tumbling=1m", "--agg=max(cities[-1]) AS c, max(times[0]) AS t"];
+    assert!(run(&folder, &job).ok().ends_with("\"c\":\"Oslo\",\"t\":\"2026-01-01T00:00:01Z\"}\n"));
+}

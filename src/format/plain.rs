@@ -3,11 +3,12 @@
 //! Must not know quotes, widths or terminals. Every text reads back as the same value: doubles are the shortest such
 //! text, decimals are exact, instants are RFC 3339.
 
+use super::jsonl::encode::Values as Json;
 use crate::error::{Error, Result};
 use crate::time::{TimeWriter, Ts, Zone};
 use arrow::array::{
     Array, AsArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, StringArray, StringViewArray,
-    TimestampMicrosecondArray, UInt64Array,
+    TimestampMicrosecondArray, UInt64Array, make_array,
 };
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
@@ -33,6 +34,8 @@ enum Values<'a> {
     Time(&'a TimestampMicrosecondArray, TimeWriter),
     /// For each row the index of its value.
     Dictionary(Vec<usize>, Box<PlainColumn<'a>>),
+    /// Lists are written as JSON.
+    Json(Json),
     /// Types that results seldom have, in Arrow's own words.
     Other(ArrayFormatter<'a>),
 }
@@ -56,6 +59,7 @@ impl<'a> PlainColumn<'a> {
                 let values = PlainColumn::new(dictionary.values().as_ref(), zone)?;
                 Values::Dictionary(dictionary.normalized_keys(), Box::new(values))
             }
+            DataType::List(_) => Values::Json(Json::of(&make_array(array.to_data()), zone)?),
             _ => Values::Other(formatter(array)?),
         };
         Ok(PlainColumn { values, nulls: array.logical_nulls() })
@@ -76,6 +80,7 @@ impl<'a> PlainColumn<'a> {
             Values::Decimal(values) => out.extend_from_slice(values.value_as_string(row).as_bytes()),
             Values::Time(values, writer) => writer.append(Ts::from_micros(values.value(row)), out),
             Values::Dictionary(keys, values) => return values.append(keys[row], out),
+            Values::Json(values) => values.write(row, out),
             Values::Other(values) => write!(out, "{}", values.value(row)).map_err(|error| unwritable(&error))?,
         }
         Ok(true)
@@ -84,7 +89,7 @@ impl<'a> PlainColumn<'a> {
     /// Whether a value may hold any character at all.
     pub(super) fn is_free_text(&self) -> bool {
         match &self.values {
-            Values::Text(_) | Values::TextView(_) | Values::Other(_) => true,
+            Values::Text(_) | Values::TextView(_) | Values::Json(_) | Values::Other(_) => true,
             Values::Dictionary(_, values) => values.is_free_text(),
             _ => false,
         }

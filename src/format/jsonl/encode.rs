@@ -93,7 +93,7 @@ impl Encoder for Objects {
 }
 
 /// A column under its type, looked at once a batch.
-enum Values {
+pub(in crate::format) enum Values {
     Null,
     Int(Int64Array),
     UInt(UInt64Array),
@@ -108,7 +108,7 @@ enum Values {
 
 impl Values {
     /// Types that no column of ours has are written as what they can be cast to.
-    fn of(array: &ArrayRef, zone: &Zone) -> Result<Self> {
+    pub(in crate::format) fn of(array: &ArrayRef, zone: &Zone) -> Result<Self> {
         Ok(match array.data_type() {
             DataType::Null => Values::Null,
             DataType::Int64 => Values::Int(array.as_primitive::<Int64Type>().clone()),
@@ -147,7 +147,8 @@ impl Values {
 
     /// Appends the value of a row.
     #[inline]
-    fn write(&self, row: usize, out: &mut Vec<u8>) {
+    /// Appends the value of a row as JSON.
+    pub(in crate::format) fn write(&self, row: usize, out: &mut Vec<u8>) {
         if self.is_null(row) {
             return out.extend_from_slice(b"null");
         }

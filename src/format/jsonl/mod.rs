@@ -7,7 +7,7 @@
 
 mod cell;
 mod decode;
-mod encode;
+pub(super) mod encode;
 mod general;
 mod sample;
 mod scan;
