@@ -12,3 +12,6 @@ mod model;
 mod oracle;
 mod outputs;
 mod readme;
+mod rows_model;
+mod updates;
+mod updates_model;
