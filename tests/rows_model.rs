@@ -64,7 +64,7 @@ impl Want {
     /// Whether a value that was written is as expected.
     pub fn holds(&self, got: &Value) -> bool {
         match self {
-            Want::Is(cell) => cell.json().to_string() == got.to_string(),
+            Want::Is(cell) => cell.json() == *got,
             Want::Near(x) => got.as_f64().is_some_and(|y| (x - y).abs() <= 1e-12 * x.abs().max(1.0)),
             Want::OneOf(cells) => cells.iter().any(|cell| cell.json() == *got),
             Want::Between(low, high) => got.as_f64().is_some_and(|x| (*low..=*high).contains(&x)),

@@ -310,13 +310,13 @@ fn a_session_that_grew_deletes_what_it_was() {
         "01..06 n=null delete early 1",
         "01..08 n=2 upsert early 0",
         "01..08 n=2 upsert on_time 1",
-        "20..25 n=1 upsert early 0",
+        "17..22 n=1 upsert early 0",
         // Late data that joins: the written one goes, and the new one is final.
         "01..08 n=null delete late 2",
         "01..12 n=3 upsert late 0",
-        "20..25 n=1 upsert on_time 1",
+        "17..22 n=1 upsert on_time 1",
     ];
-    is(&small(Shape::Timed, kind, Trigger::None, Query::default()), at(&[1, 3, 20, 7]), &want);
+    is(&small(Shape::Timed, kind, Trigger::None, Query::default()), at(&[1, 3, 17, 7]), &want);
 }
 
 #[test]

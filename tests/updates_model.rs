@@ -332,7 +332,7 @@ impl World<'_> {
                 let seen = self.seen.get(&self.job.query.keys_of(event))?;
                 (seen % n == 0).then(|| own().collect())
             }
-            (Trigger::Count(n), _) => (touched.is_some() && self.answer.used % n == 0).then(all),
+            (Trigger::Count(n), _) => (touched.is_some() && self.answer.used.is_multiple_of(n)).then(all),
             (Trigger::EventTime(d), _) => {
                 let crossed = step.before != NEVER && step.before.div_euclid(d) != step.after.div_euclid(d);
                 crossed.then(all)
