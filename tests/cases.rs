@@ -263,7 +263,8 @@ fn a_global_window_fires_as_the_watermark_crosses_multiples() {
     for case in cases("global_trigger") {
         let every = micros(&case, &case["parameters"]["trigger"]["interval"]);
         let n = case["input"].as_array().unwrap().len();
-        let (rows, late, _) = run_with(&case, n, &["--mode=update".to_owned(), format!("--trigger=event-time:{every}us")]);
+        let (rows, late, _) =
+            run_with(&case, n, &["--mode=update".to_owned(), format!("--trigger=event-time:{every}us")]);
         let told = rows.iter().map(|row| {
             let (op, pane, revision) = words(row);
             format!("{} {} {op} {pane} {revision}", row["key"].as_str().unwrap(), row["sum"])
@@ -300,7 +301,8 @@ fn watermarks_of_several_inputs_are_as_other_engines_state_them() {
         let records = case["input"].as_array().unwrap().iter().filter(|record| record["ts"].is_i64());
         std::fs::write(at("in.jsonl"), records.map(|r| line(&case, r) + "\n").collect::<String>()).unwrap();
         let args = ["window", "-t=t", "--time-format=unix-us", "--tumbling=1h", "-o=/dev/null", "--delay=0s"];
-        let more = ["--watermark-by=input", "--idle-after=2s", &format!("--summary={}", at("sum.json")), &at("in.jsonl")];
+        let more =
+            ["--watermark-by=input", "--idle-after=2s", &format!("--summary={}", at("sum.json")), &at("in.jsonl")];
         helpers::run(&args.iter().chain(&more).map(|arg| (*arg).to_owned()).collect::<Vec<_>>(), None).unwrap();
         let summary: Value = serde_json::from_str(&std::fs::read_to_string(at("sum.json")).unwrap()).unwrap();
         let last = case["expected"]["watermarks"].as_array().unwrap().last().unwrap();

@@ -5,6 +5,7 @@
 mod arch;
 mod cases;
 mod errors;
+mod expressions;
 mod folder;
 mod helpers;
 mod inputs;
