@@ -214,8 +214,8 @@ fn run(job: &Job, files: &[Vec<Event>], how: &How) -> Written {
     run_args(args(job), job.delay.is_some(), files, how)
 }
 
-/// Runs `windrow ARGS` over the files; with a delay there is a file of late records.
-pub fn run_args(args: Vec<String>, live: bool, files: &[Vec<Event>], how: &How) -> Written {
+/// Runs `windrow ARGS` over the files; with a file of late records where there may be some.
+pub fn run_args(args: Vec<String>, late: bool, files: &[Vec<Event>], how: &How) -> Written {
     let folder = tempfile::tempdir().unwrap();
     let paths = write_files(folder.path(), how.format, files);
     let out = |name: &str| folder.path().join(name).display().to_string();
@@ -223,7 +223,7 @@ pub fn run_args(args: Vec<String>, live: bool, files: &[Vec<Event>], how: &How) 
     all.push(format!("--threads={}", how.threads));
     all.push(format!("--output={}", out("out.jsonl")));
     all.push(format!("--summary={}", out("summary.json")));
-    all.extend(live.then(|| format!("--late={}", out("late"))));
+    all.extend(late.then(|| format!("--late={}", out("late"))));
     all.extend(paths.iter().map(|p| p.display().to_string()));
     helpers::run(&all, how.chunk).unwrap_or_else(|e| panic!("windrow {}: {e}", all.join(" ")));
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
