@@ -208,8 +208,9 @@ fn each<'a, T>(
     })
 }
 
+/// Fractions of a text round half away from zero, those of a double half to even: so does DuckDB.
 fn read_int(text: &str) -> Option<i64> {
-    text.parse().ok().or_else(|| read_double(text).and_then(whole))
+    text.parse().ok().or_else(|| read_double(text).and_then(|value| whole(value.round())))
 }
 
 /// Rust's grammar of numbers is SQL's, with `inf` and `nan`; a lone point is none of it.

@@ -137,8 +137,41 @@ impl Pattern {
     }
 }
 
+/// A pattern in which `\w`, `\d` and `\s` mean ASCII alone, as in RE2, which DuckDB has.
+fn ascii_classes(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    let mut in_class = false;
+    while let Some(c) = chars.next() {
+        let class = match (c, chars.clone().next()) {
+            ('\\', Some('w')) => "[:word:]",
+            ('\\', Some('W')) => "[:^word:]",
+            ('\\', Some('d')) => "[:digit:]",
+            ('\\', Some('D')) => "[:^digit:]",
+            ('\\', Some('s')) => "[:space:]",
+            ('\\', Some('S')) => "[:^space:]",
+            ('\\', _) => {
+                out.push(c);
+                out.extend(chars.next());
+                continue;
+            }
+            _ => {
+                in_class = (in_class || c == '[') && c != ']';
+                out.push(c);
+                continue;
+            }
+        };
+        chars.next();
+        match in_class {
+            true => out.push_str(class),
+            false => out.push_str(&format!("[{class}]")),
+        }
+    }
+    out
+}
+
 fn compile(pattern: &str) -> Result<Regex, String> {
-    Regex::new(pattern).map_err(|error| {
+    Regex::new(&ascii_classes(pattern)).map_err(|error| {
         let text = error.to_string();
         let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
         format!("cannot read the regular expression '{pattern}': {reason}")

@@ -20,7 +20,7 @@ pub(super) static TEXT: &[FunctionKind] = &[
                 let text = row.text(0);
                 match text.is_ascii() {
                     true => out.extend(text.bytes().map(|b| char::from(b.to_ascii_lowercase()))),
-                    false => out.push_str(&text.to_lowercase()),
+                    false => out.extend(text.chars().map(|c| one_of(c, c.to_lowercase()))),
                 }
                 Ok(true)
             }))
@@ -40,7 +40,7 @@ pub(super) static TEXT: &[FunctionKind] = &[
                 let text = row.text(0);
                 match text.is_ascii() {
                     true => out.extend(text.bytes().map(|b| char::from(b.to_ascii_uppercase()))),
-                    false => out.push_str(&text.to_uppercase()),
+                    false => out.extend(text.chars().map(|c| one_of(c, c.to_uppercase()))),
                 }
                 Ok(true)
             }))
@@ -290,6 +290,15 @@ pub(super) static TEXT: &[FunctionKind] = &[
     },
 ];
 
+/// The other case of a character where that is one character too; so a text keeps its length, as in DuckDB.
+fn one_of(c: char, mut cased: impl Iterator<Item = char>) -> char {
+    match (c, cased.next(), cased.next()) {
+        (_, Some(one), None) => one,
+        ('ß', ..) => 'ẞ',
+        _ => c,
+    }
+}
+
 fn trimmed(arguments: &[super::Argument<'_>], start: bool, end: bool) -> Result<super::Resolved, String> {
     needs_text(arguments, 0)?;
     Ok(texts(&[Text, Text][..arguments.len()], move |row, out| {
@@ -321,7 +330,10 @@ fn part(text: &str, start: i64, length: Option<i64>, out: &mut String) {
 
 fn nth_part<'a>(text: &'a str, separator: &str, n: i64) -> &'a str {
     if separator.is_empty() {
-        return if n == 1 || n == -1 { text } else { "" };
+        let mut parts = text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()]);
+        let nth = usize::try_from(n.unsigned_abs()).unwrap_or(usize::MAX).wrapping_sub(1);
+        let part = if n > 0 { parts.nth(nth) } else { parts.rev().nth(nth) };
+        return part.unwrap_or("");
     }
     match usize::try_from(n.unsigned_abs()).unwrap_or(usize::MAX) {
         0 => "",

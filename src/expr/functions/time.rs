@@ -64,13 +64,13 @@ pub(super) static TIME: &[FunctionKind] = &[
         name: "epoch_ms",
         aliases: &[],
         usage: "epoch_ms(time)",
-        doc: "the milliseconds since 1970-01-01T00:00:00Z",
+        doc: "the milliseconds since 1970-01-01T00:00:00Z, to the nearest",
         example: ("epoch_ms(TIMESTAMP '1970-01-01 00:00:01.5')", "1500"),
         least: 1,
         most: 1,
         resolve: |a, _| {
             needs_time(a, 0)?;
-            Ok(each(&[Time], |row| Ok(Some(row.micros(0).div_euclid(1_000)))))
+            Ok(each(&[Time], |row| Ok(Some(row.micros(0).saturating_add(500).div_euclid(1_000)))))
         },
     },
     FunctionKind {
@@ -117,11 +117,11 @@ pub(super) static TIME: &[FunctionKind] = &[
             needs_time(a, 0)?;
             needs_text(a, 1)?;
             if let Some(pattern) = constant(a, 1) {
-                strftime(pattern, Ts::from_micros(0), zone).map_err(|e| format!("cannot read '{pattern}': {e}"))?;
+                strftime(&six_digits(pattern), Ts::from_micros(0), zone).map_err(|e| format!("cannot read '{pattern}': {e}"))?;
             }
             let zone = zone.clone();
             Ok(texts(&[Time, Text], move |row, out| {
-                out.push_str(&strftime(row.text(1), Ts::from_micros(row.micros(0)), &zone)?);
+                out.push_str(&strftime(&six_digits(row.text(1)), Ts::from_micros(row.micros(0)), &zone)?);
                 Ok(true)
             }))
         },
@@ -189,6 +189,22 @@ fn one_part(arguments: &[Argument<'_>], part: Part, zone: &Zone) -> Result<Resol
 fn of_part(part: Part, takes: &[crate::schema::FieldType], zone: &Zone) -> Resolved {
     let (zone, last) = (zone.clone(), takes.len() - 1);
     each(takes, move |row| Ok(Some(part.of(Ts::from_micros(row.micros(last)), &zone))))
+}
+
+/// A pattern in which `%f` has six digits, as in DuckDB and C++.
+fn six_digits(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() + 1);
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        out.push(c);
+        if c == '%' {
+            match chars.next() {
+                Some('f') => out.push_str("6f"),
+                other => out.extend(other),
+            }
+        }
+    }
+    out
 }
 
 /// The unit that the first argument names.
