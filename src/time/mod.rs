@@ -20,6 +20,8 @@ pub use read::{BadTime, Reading, TimeFormat, TimeReader, Unit};
 pub use span::Span;
 pub use zone::Zone;
 
+pub(crate) use civil::{civil_from_days, days_from_civil, days_in_month};
+
 #[cfg(test)]
 pub(crate) use zone::all as all_zones;
 

@@ -89,7 +89,7 @@ impl Zone {
     }
 
     /// The wall-clock time at an instant.
-    pub(super) fn wall(&self, ts: Ts) -> i64 {
+    pub fn wall(&self, ts: Ts) -> i64 {
         ts.micros().saturating_add(self.offset(ts))
     }
 
