@@ -8,7 +8,7 @@ use super::kernel::{Compiled, Outcome, TextOut, What, found, resolved, takes, te
 use super::{Argument, FunctionKind, Resolved};
 use crate::schema::{FieldType, Literal};
 use crate::time::Zone;
-use arrow::array::{Array, AsArray};
+use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use serde_core::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -188,9 +188,10 @@ impl<'de> Visitor<'de> for Seek<'_> {
         let mut found = None;
         while let Some(is_it) = map.next_key_seed(Is(wanted))? {
             // Of members of one name the first counts, as in DuckDB.
-            match (is_it, &found) {
-                (true, None) => found = Some(map.next_value_seed(Seek(&self.0[1..]))?),
-                _ => drop(map.next_value::<IgnoredAny>()?),
+            if is_it && found.is_none() {
+                found = Some(map.next_value_seed(Seek(&self.0[1..]))?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
             }
         }
         Ok(found.flatten())

@@ -174,6 +174,11 @@ fn escape(rest: &str, in_class: bool, out: &mut String) -> usize {
         // The crate's own word boundaries; to RE2 they are plain characters.
         ('<', _) => "<",
         ('>', _) => ">",
+        ('p' | 'P' | 'x', _) if rest[2..].starts_with('{') => {
+            let end = rest.find('}').map_or(rest.len(), |end| end + 1);
+            out.push_str(&rest[..end]);
+            return end;
+        }
         _ => return push(out, &['\\', c], 1 + c.len_utf8()),
     };
     out.push_str(replaced);

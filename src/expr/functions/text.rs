@@ -188,7 +188,7 @@ pub(super) static SPLIT_PART: FunctionKind = FunctionKind {
     name: "split_part",
     aliases: &[],
     usage: "split_part(text, separator, n)",
-    doc: "the n-th part, the first being 1; from the end if negative; empty if there is none",
+    doc: "the n-th part, from 1 on, or from the end if negative; empty if none",
     example: ("split_part('a/b/c', '/', -1)", "\"c\""),
     least: 3,
     most: 3,
