@@ -149,6 +149,16 @@ pub fn find(name: &str) -> Option<&'static FunctionKind> {
     FUNCTIONS.iter().copied().find(|kind| kind.name == name || kind.aliases.contains(&name.as_str()))
 }
 
+impl FunctionKind {
+    /// Whether a call with so many arguments calculates with the one at `place`, so that a field there that nobody has
+    /// seen yet is a number.
+    pub fn calculates_with(&self, place: usize, count: usize) -> bool {
+        let unknown = vec![Argument { ty: None, literal: None }; count];
+        let resolved = (self.resolve)(&unknown, &Zone::UTC);
+        resolved.is_ok_and(|resolved| resolved.takes.get(place).is_some_and(|ty| ty.is_number()))
+    }
+}
+
 impl fmt::Debug for FunctionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)

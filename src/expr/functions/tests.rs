@@ -239,6 +239,14 @@ fn names_are_unique_and_lower_case() {
 }
 
 #[test]
+fn a_field_nobody_has_seen_is_typed_by_its_use() {
+    let calculates = |name, place, count| find(name).unwrap().calculates_with(place, count);
+    assert!(calculates("round", 0, 1) && calculates("power", 1, 2) && calculates("substr", 1, 2));
+    assert!(!calculates("lower", 0, 1) && !calculates("greatest", 0, 2) && !calculates("hour", 0, 1));
+    assert!(!calculates("json_extract", 1, 2) && !calculates("round", 2, 2));
+}
+
+#[test]
 fn help_is_short_and_in_one_style() {
     for kind in FUNCTIONS {
         assert!(kind.usage.starts_with(&format!("{}(", kind.name)) && kind.usage.ends_with(')'), "{}", kind.usage);

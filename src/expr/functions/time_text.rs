@@ -16,7 +16,7 @@ pub(super) static STRFTIME: FunctionKind = FunctionKind {
     name: "strftime",
     aliases: &[],
     usage: "strftime(time, format)",
-    doc: "the time as text, in the zone of --tz: %Y-%m-%d %H:%M:%S",
+    doc: "the time as text, in the job's time zone: %Y-%m-%d %H:%M:%S",
     example: ("strftime(TIMESTAMP '2026-01-31 12:34:56', '%a %d %b, %-I:%M %p')", "\"Sat 31 Jan, 12:34 PM\""),
     least: 2,
     most: 2,
@@ -28,7 +28,7 @@ pub(super) static STRPTIME: FunctionKind = FunctionKind {
     name: "strptime",
     aliases: &[],
     usage: "strptime(text, format)",
-    doc: "the time that a text tells; local times are in the zone of --tz",
+    doc: "the time that a text tells; local times are in the job's time zone",
     example: ("strptime('31/Jan/2026:12:34:56 +0100', '%d/%b/%Y:%H:%M:%S %z')", "\"2026-01-31T11:34:56Z\""),
     least: 2,
     most: 2,
@@ -143,7 +143,7 @@ impl Number {
         }
     }
 
-    /// Microseconds of one, for fractions of a second; nanoseconds are less than one.
+    /// Whether its digits stand behind the point of a second.
     fn is_fraction(self) -> bool {
         matches!(self, Number::Milli | Number::Micro | Number::Nano)
     }
@@ -186,21 +186,14 @@ impl Format {
 
     /// Adds what a specifier stands for; none if there is no such.
     fn specifier(&mut self, c: char, filled: bool) -> Option<()> {
-        let short_form = match c {
-            'c' => "%Y-%m-%d %H:%M:%S",
-            'x' => "%Y-%m-%d",
-            'X' => "%H:%M:%S",
-            _ => "",
-        };
         let item = match c {
             '%' if filled => {
                 self.text('%');
                 return Some(());
             }
-            'c' | 'x' | 'X' if filled => {
-                self.items.extend(Format::parse(short_form).ok()?.items);
-                return Some(());
-            }
+            'c' if filled => return self.all_of("%Y-%m-%d %H:%M:%S"),
+            'x' if filled => return self.all_of("%Y-%m-%d"),
+            'X' if filled => return self.all_of("%H:%M:%S"),
             'a' if filled => Item::Weekday(SHORT),
             'A' if filled => Item::Weekday(usize::MAX),
             'b' | 'h' if filled => Item::Month(SHORT),
@@ -211,6 +204,12 @@ impl Format {
             _ => Item::Number(number(c, filled)?, filled),
         };
         self.items.push(item);
+        Some(())
+    }
+
+    /// Adds what a longer format says.
+    fn all_of(&mut self, format: &str) -> Option<()> {
+        self.items.extend(Format::parse(format).ok()?.items);
         Some(())
     }
 }
