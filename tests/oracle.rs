@@ -310,62 +310,40 @@ fn rows(job: &Job, query: &Query, answer: &Answer) -> Vec<Row> {
     fired.into_values().flat_map(|rows| query.finish(rows)).collect()
 }
 
-/// A key's rows with those of its empty windows.
+/// A key's rows with those of its empty windows: those before a row come with it, those behind the last at the end.
 fn filled(job: &Job, query: &Query, rows: Vec<Row>) -> Vec<Due> {
+    let Some(slide) = rows_model::slide(&job.kind).filter(|_| query.fill.is_some()) else {
+        return rows.into_iter().map(|row| (row.bounds.1, row)).collect();
+    };
+    let start = |row: &Row| row.bounds.0.unwrap();
     let mut all: Vec<Due> = Vec::new();
-    let mut last: Option<Row> = None;
-    for row in rows {
-        let gap = gap_before(job, last.as_ref(), &row);
-        fill(query, &mut all, &gap, row.bounds.1, (last.as_ref(), &row.keys));
+    let mut last: Option<&Row> = None;
+    for row in &rows {
+        let from = last.map(|last| start(last) + 1).or(job.since);
+        let gap = from.map_or(Vec::new(), |from| starts(from, start(row), start(row), slide));
+        all.extend(empty(query, &gap, row, last).into_iter().map(|empty| (row.bounds.1, empty)));
         all.push((row.bounds.1, row.clone()));
         last = Some(row);
     }
-    if let (Some(row), Some(until)) = (&last, job.until) {
-        let mut gap = Vec::new();
-        let mut at = rows_model::next(&job.kind, window(row));
-        while query.fill.is_some() && at.0 < until {
-            gap.push(at);
-            at = rows_model::next(&job.kind, at);
-        }
-        fill(query, &mut all, &gap, None, (Some(row), &row.keys));
+    if let (Some(row), Some(until)) = (last, job.until) {
+        let gap = starts(start(row) + 1, until, start(row), slide);
+        all.extend(empty(query, &gap, row, last).into_iter().map(|empty| (None, empty)));
     }
     all
 }
 
-fn window(row: &Row) -> (i64, i64) {
-    (row.bounds.0.unwrap(), row.bounds.1.unwrap())
+/// The starts of windows from one instant to before another, where `start` is one.
+fn starts(from: i64, to: i64, start: i64, slide: i64) -> Vec<i64> {
+    let first = from + (start - from).rem_euclid(slide);
+    (0..).map(|n| first + n * slide).take_while(|at| *at < to).collect()
 }
 
-/// The empty windows since the row before; of the first row, since `--since`.
-fn gap_before(job: &Job, last: Option<&Row>, row: &Row) -> Vec<(i64, i64)> {
-    let mut gap = Vec::new();
-    if matches!(job.kind, Kind::Session { .. }) || (last.is_none() && job.since.is_none()) {
-        return gap;
-    }
-    let mut at = rows_model::previous(&job.kind, window(row));
-    let inside = |at: (i64, i64)| match last {
-        Some(last) => at != window(last),
-        None => job.since.is_some_and(|since| at.0 >= since),
-    };
-    while inside(at) {
-        gap.insert(0, at);
-        at = rows_model::previous(&job.kind, at);
-    }
-    gap
-}
-
-fn fill(
-    query: &Query,
-    all: &mut Vec<Due>,
-    gap: &[(i64, i64)],
-    with: Option<i64>,
-    (last, keys): (Option<&Row>, &[Cell]),
-) {
-    let Some((filling, max)) = query.fill.filter(|(_, max)| gap.len() <= *max) else { return };
-    debug_assert!(max > 0);
-    for &(start, end) in gap {
-        all.push((with, query.filled(filling, (Some(start), Some(end)), keys.to_vec(), last)));
-    }
+/// The rows of empty windows of the key of `row`, unless there are too many.
+fn empty(query: &Query, gap: &[i64], row: &Row, last: Option<&Row>) -> Vec<Row> {
+    let Some((filling, _)) = query.fill.filter(|(_, max)| gap.len() <= *max) else { return Vec::new() };
+    let size = row.bounds.1.unwrap() - row.bounds.0.unwrap();
+    let bounds = gap.iter().map(|start| (Some(*start), Some(start + size)));
+    bounds.map(|bounds| query.filled(filling, bounds, row.keys.clone(), last)).collect()
 }
 
 /// Says where lines that were written are not these rows.
@@ -384,7 +362,7 @@ pub fn compare(want: &[Vec<(String, Want)>], got: &str) -> Result<(), TestCaseEr
 fn asked() -> impl Strategy<Value = (Job, Query)> {
     let fill = proptest::option::weighted(0.4, rows_model::filling());
     (job(), rows_model::query(), fill).prop_map(|(job, mut query, fill)| {
-        query.fill = fill.filter(|_| !matches!(job.kind, Kind::Session { .. }));
+        query.fill = fill.filter(|_| matches!(job.kind, Kind::Tumbling { .. } | Kind::Sliding { .. }));
         if query.fill.is_some() && job.delay.is_some() {
             (query.order, query.top, query.top_by) = (None, None, false);
         }
@@ -441,7 +419,7 @@ proptest! {
         prop_assert_eq!(&got, &want);
         let parquet = run_args(args, live, &files, &How { format: Format::Parquet, threads, chunk: None });
         prop_assert_eq!(parquet.results, want.results);
-        prop_assert_eq!(parquet.ledger, want.ledger);
+        prop_assert_eq!(whole_groups(parquet.ledger), whole_groups(want.ledger));
     }
 
     #[test]
@@ -476,6 +454,12 @@ proptest! {
         let sorted = |text: &str| { let mut lines: Vec<String> = text.lines().map(str::to_owned).collect(); lines.sort(); lines };
         prop_assert_eq!(sorted(&a.late), sorted(&b.late));
     }
+}
+
+/// An account in which it does not matter whether a record is filtered or outside: row groups that lie outside are not
+/// read, so no condition is asked of their records.
+fn whole_groups([read, used, filtered, late, outside, partially_late]: [u64; 6]) -> [u64; 5] {
+    [read, used, filtered + outside, late, partially_late]
 }
 
 /// Lines in the order of the wanted rows they are equal to; lines equal to none come last.

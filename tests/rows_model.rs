@@ -123,7 +123,7 @@ pub const KEYS: &[KeyOf] = &[
     ("u", "upper(k) AS u", |e| Cell::text(e.key.as_ref().map(|k| k.to_uppercase()).as_deref())),
     ("vd", "coalesce(v, 10) + d AS vd", |e| Cell::Int(e.v.unwrap_or(10) + i64::from(e.device))),
     ("positive", "v > 0 AS positive", |e| Cell::bool(e.v.map(|v| v > 0))),
-    ("c", "CASE WHEN d = 0 THEN 'zero' ELSE k END AS c", |e| match e.device {
+    ("zk", "CASE WHEN d = 0 THEN 'zero' ELSE k END AS zk", |e| match e.device {
         0 => Cell::text(Some("zero")),
         _ => Cell::text(e.key.as_deref()),
     }),
@@ -476,25 +476,12 @@ pub fn differs(columns: &[(String, Want)], line: &Value) -> Option<String> {
     wrong.map(|(name, want)| format!("{name}: expected {want:?}"))
 }
 
-/// The window after this one.
-pub fn next(kind: &Kind, (start, end): (i64, i64)) -> (i64, i64) {
+/// How far windows that follow each other lie apart; none for kinds that cannot be filled.
+pub fn slide(kind: &Kind) -> Option<i64> {
     match *kind {
-        Kind::Tumbling { size, .. } => (start + size, end + size),
-        Kind::Sliding { slide, .. } => (start + slide, end + slide),
-        Kind::Cumulate { size, step, .. } if end - start == size => (start + size, end + step),
-        Kind::Cumulate { step, .. } => (start, end + step),
-        Kind::Session { .. } => (end, end),
-    }
-}
-
-/// The window before this one.
-pub fn previous(kind: &Kind, (start, end): (i64, i64)) -> (i64, i64) {
-    match *kind {
-        Kind::Tumbling { size, .. } => (start - size, end - size),
-        Kind::Sliding { slide, .. } => (start - slide, end - slide),
-        Kind::Cumulate { size, step, .. } if end - start == step => (start - size, start),
-        Kind::Cumulate { step, .. } => (start, end - step),
-        Kind::Session { .. } => (start, start),
+        Kind::Tumbling { size, .. } => Some(size),
+        Kind::Sliding { slide, .. } => Some(slide),
+        Kind::Cumulate { .. } | Kind::Session { .. } => None,
     }
 }
 

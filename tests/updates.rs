@@ -73,7 +73,7 @@ fn possible(mut job: Updating) -> Updating {
     }
     if let Shape::Global { purge } = &mut job.shape {
         *purge = (*purge || job.mode == Mode::Append) && job.mode != Mode::Complete;
-        if job.trigger == Trigger::None && job.mode != Mode::Complete {
+        if job.trigger == Trigger::None {
             job.trigger = Trigger::Count(3);
         }
     }
@@ -85,7 +85,8 @@ fn possible(mut job: Updating) -> Updating {
     }
     job.keep = job.keep.filter(|_| live && timed && job.mode == Mode::Complete);
     let by_key = matches!(job.shape, Shape::Global { .. }) && matches!(job.trigger, Trigger::Count(_));
-    let apart = matches!(job.shape, Shape::Count(_)) || by_key || matches!(job.trigger, Trigger::When(_));
+    let purged = matches!(job.shape, Shape::Global { purge: true }) && job.mode == Mode::Update;
+    let apart = purged || matches!(job.shape, Shape::Count(_)) || by_key || matches!(job.trigger, Trigger::When(_));
     if apart || (session && job.mode == Mode::Update) {
         (job.query.order, job.query.top, job.query.top_by) = (None, None, false);
     }

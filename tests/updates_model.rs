@@ -131,8 +131,8 @@ pub fn answer(job: &Updating, files: &[Vec<Event>]) -> Answer {
         Kind::Session { gap } => gap,
         _ => 0,
     };
-    let (windows, seen) = (BTreeMap::new(), BTreeMap::new());
-    let mut world = World { job, gap, windows, opened: 0, seen, answer: Answer::default() };
+    let (windows, seen, purged) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let mut world = World { job, gap, windows, opened: 0, seen, purged, answer: Answer::default() };
     for step in model::steps(&job.clock, files) {
         world.step(&step);
     }
@@ -150,6 +150,8 @@ struct World<'a> {
     opened: usize,
     /// Used records of each key.
     seen: BTreeMap<Vec<Cell>, u64>,
+    /// What was written of windows that were purged: what is purged is their content, the row in the result is the same.
+    purged: BTreeMap<Vec<Cell>, Window>,
     answer: Answer,
 }
 
@@ -244,7 +246,11 @@ impl World<'_> {
     }
 
     fn endless(&mut self, keys: &[Cell], row: (Place, Event)) -> Touched {
-        let id = self.find(|w| w.keys == keys).unwrap_or_else(|| self.open(Window::new(keys.to_vec(), Span::Endless)));
+        let id = self.find(|w| w.keys == keys).unwrap_or_else(|| {
+            let new = Window::new(keys.to_vec(), Span::Endless);
+            let purged = self.purged.remove(keys).map(|old| Window { rows: Vec::new(), closed: false, ..old });
+            self.open(purged.unwrap_or(new))
+        });
         self.add(id, row);
         vec![(id, None)]
     }
@@ -425,7 +431,9 @@ impl World<'_> {
             Shape::Timed => false,
         };
         for id in ids.keys().filter(|id| over(id)) {
-            self.windows.remove(id);
+            if let Some(window) = self.windows.remove(id).filter(|window| window.span == Span::Endless) {
+                self.purged.insert(window.keys.clone(), window);
+            }
         }
     }
 
