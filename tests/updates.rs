@@ -146,19 +146,22 @@ fn written(job: &Updating, answer: Answer, all_tables: bool) -> Vec<(usize, Writ
 }
 
 /// Which of a window's ranked rows is deleted first is not said, nor how several rankings of a window lie between each
-/// other: lines that stand where such rows are expected are brought into their order.
+/// other, nor which of a key's count windows with the same bounds stands first in a table: lines that stand where such rows are expected are brought into their order.
 fn settled(job: &Updating, want: &[(usize, Written)], got: &str) -> String {
     let mut lines: Vec<&str> = got.lines().collect();
     let mut start = 0;
     for run in want.chunk_by(|(i, a), (j, b)| i == j && a.delete == b.delete && a.row.bounds == b.row.bounds) {
         let end = start + run.len();
-        let open = job.query.top_by || (run[0].1.delete && job.query.order.is_some());
+        let counted = matches!(job.shape, Shape::Count(_)) && job.mode == Mode::Complete;
+        let open = counted || job.query.top_by || (run[0].1.delete && job.query.order.is_some());
         if let Some(lines) = lines.get_mut(start..end).filter(|_| open) {
-            let columns: Vec<Columns> = run.iter().map(|(_, written)| columns(job, written)).collect();
-            lines.sort_by_key(|line| {
-                let value: Value = serde_json::from_str(line).unwrap();
-                columns.iter().position(|want| rows_model::differs(want, &value).is_none())
-            });
+            for (at, (_, written)) in run.iter().enumerate() {
+                let want = columns(job, written);
+                let equal = |line: &&str| rows_model::differs(&want, &serde_json::from_str(line).unwrap()).is_none();
+                if let Some(found) = lines[at..].iter().position(equal) {
+                    lines.swap(at, at + found);
+                }
+            }
         }
         start = end;
     }

@@ -411,7 +411,10 @@ impl World<'_> {
             }
             if let Some(row) = row.filter(|row| selected.is_some() || window.standing.get(&own) != Some(row)) {
                 let revision = window.next_revision(own);
-                window.standing.insert(own, row.clone());
+                // What is appended stands for good.
+                if self.job.mode == Mode::Update {
+                    window.standing.insert(own, row.clone());
+                }
                 firing.push(Written { delete: false, pane, revision, row: row.clone() });
             }
             if selected.is_some() {
