@@ -218,3 +218,13 @@ fn a_list_is_written_by_every_format() {
         ["window", "a.parquet", "-t=window_start", "--tumbling=1m", "--agg=max(cities[-1]) AS c, max(times[0]) AS t"];
     assert!(run(&folder, &job).ok().ends_with("\"c\":\"Oslo\",\"t\":\"2026-01-01T00:00:01Z\"}\n"));
 }
+
+#[test]
+fn a_job_may_read_no_field_at_all() {
+    let folder = folder();
+    let job = |time: &str| run(&folder, &["window", "orders.jsonl", "--tumbling=3s", "-O=csv", "-q", time]);
+    let rows = "1970-01-01T00:00:00Z,1970-01-01T00:00:03Z,2\n1970-01-01T00:00:03Z,1970-01-01T00:00:06Z,3\n";
+    assert!(job("--time=to_timestamp(_line)").ok().ends_with(rows));
+    let ran = job("--time=1 // 0").expect(1);
+    assert!(ran.stderr().contains("orders.jsonl:1: time: expected a time, found null"), "{ran}");
+}

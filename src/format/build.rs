@@ -12,8 +12,8 @@ use crate::format::{BadRecord, Decoded, Rows};
 use crate::schema::{Column, FieldType, Found, Layout, Misfit};
 use crate::time::{BadTime, DayCache, Reading, Ts, Unit};
 use arrow::array::{
-    ArrayRef, BooleanArray, BooleanBufferBuilder, Decimal128Array, Float64Array, Int64Array, RecordBatch, StringArray,
-    TimestampMicrosecondArray,
+    ArrayRef, BooleanArray, BooleanBufferBuilder, Decimal128Array, Float64Array, Int64Array, RecordBatch,
+    RecordBatchOptions, StringArray, TimestampMicrosecondArray,
 };
 use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use std::ops::Range;
@@ -310,7 +310,10 @@ impl ColumnBuilders {
             other => other.finish(),
         });
         let arrays: Vec<ArrayRef> = arrays.collect();
-        let batch = RecordBatch::try_new(layout.schema(), arrays).expect("columns agree with their layout");
+        // A job may read no field at all: a constant, or a line number.
+        let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
+        let batch = RecordBatch::try_new_with_options(layout.schema(), arrays, &options);
+        let batch = batch.expect("columns agree with their layout");
         (batch, times)
     }
 }

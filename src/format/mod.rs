@@ -151,8 +151,9 @@ impl Rows {
             Raw::Text(chunk, spans) => Some(lines_of(chunk, spans)),
             Raw::Rows(_) => None,
         };
-        let kept: Vec<usize> = (0..self.times.len()).filter(|row| !bad.contains_key(row)).collect();
-        let good: BooleanArray = (0..self.times.len()).map(|row| Some(!bad.contains_key(&row))).collect();
+        let rows = self.columns.num_rows();
+        let kept: Vec<usize> = (0..rows).filter(|row| !bad.contains_key(row)).collect();
+        let good: BooleanArray = (0..rows).map(|row| Some(!bad.contains_key(&row))).collect();
         let filter = |batch: &RecordBatch| {
             filter_record_batch(batch, &good).map_err(|e| Error::failed(format!("cannot set records aside: {e}")))
         };
