@@ -57,7 +57,7 @@
 //!
 //! - window: one file in `window/` and its line in [`window::WINDOWS`];
 //! - aggregate: one file in `aggregate/` and its line in [`aggregate::AGGREGATES`];
-//! - function: a row in its family's table below [`expr::functions`];
+//! - function: a row in its family's table [`expr::functions::FUNCTIONS`];
 //! - format: one folder in `format/` and its line in [`format::FORMATS`];
 //! - job (join, dedup): an [`operator::Operator`] and a command in `cli/`.
 //!

@@ -5,6 +5,7 @@
 mod arch;
 mod cases;
 mod errors;
+mod expressions;
 mod folder;
 mod helpers;
 mod inputs;
@@ -13,3 +14,6 @@ mod oracle;
 mod outputs;
 mod queries;
 mod readme;
+mod rows_model;
+mod updates;
+mod updates_model;

@@ -1,6 +1,7 @@
 //! The slow, obvious model: SPEC sections 3 and 4 written down once more, record by record, without any of the
 //! program's own code. Tests hold the program against it.
 
+use crate::rows_model::Cell;
 use std::collections::BTreeMap;
 
 /// One record of the model: time in microseconds, key, value, and the value of the partition field.
@@ -43,20 +44,44 @@ pub type Place = (usize, usize);
 /// The rows of a window.
 pub type Rows = Vec<(Place, Event)>;
 
+/// What is asked of records before they get to windows.
+pub struct Gate<'a> {
+    /// `--where`
+    pub keep: &'a dyn Fn(&Event) -> bool,
+    /// The values of the keys.
+    pub keys: &'a dyn Fn(&Event) -> Vec<Cell>,
+}
+
+/// What happens next: a record, or the end of a file; and the watermarks around it.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub record: Option<(Place, Event)>,
+    /// What the record is judged by.
+    pub judge: i64,
+    /// The job's watermark before.
+    pub before: i64,
+    /// The job's watermark after.
+    pub after: i64,
+}
+
 /// What the model says.
 #[derive(Debug, Default, PartialEq)]
 pub struct Answer {
-    /// (end, start, key) to the rows in the window, as (place, event).
-    pub windows: BTreeMap<(i64, i64, Option<String>), Rows>,
+    /// (end, start, keys) to the rows in the window, as (place, event).
+    pub windows: BTreeMap<(i64, i64, Vec<Cell>), Rows>,
     /// Late records, in merge order.
     pub late: Vec<Place>,
     pub used: u64,
+    pub filtered: u64,
     pub outside: u64,
     pub partially_late: u64,
     pub watermark: i64,
+    /// The job's watermark after each step.
+    pub marks: Vec<i64>,
 }
 
-const NEVER: i64 = i64::MIN;
+/// Minus infinity.
+pub const NEVER: i64 = i64::MIN;
 
 #[derive(Clone, Debug)]
 struct Partition {
@@ -89,15 +114,16 @@ impl Partition {
 }
 
 struct Session {
-    key: Option<String>,
+    keys: Vec<Cell>,
     first: i64,
     last: i64,
     rows: Rows,
 }
 
-/// What the files' records come to.
-pub fn answer(job: &Job, files: &[Vec<Event>]) -> Answer {
-    let mut world = World::new(job, files.len());
+/// The files' records in the order in which they are taken, and the watermarks around each.
+pub fn steps(job: &Job, files: &[Vec<Event>]) -> Vec<Step> {
+    let mut clock = Clock::new(job, files.len());
+    let mut steps = Vec::new();
     let mut taken = vec![0; files.len()];
     let mut ended = vec![false; files.len()];
     let mut progress: Vec<Partition> = (0..files.len()).map(|_| Partition::new()).collect();
@@ -105,33 +131,54 @@ pub fn answer(job: &Job, files: &[Vec<Event>]) -> Answer {
         .filter(|&f| !ended[f])
         .min_by_key(|&f| (if job.concat { 0 } else { progress[f].m_after(files[f].get(taken[f]), job.outliers) }, f))
     {
-        match files[file].get(taken[file]) {
+        let before = clock.w;
+        let next = files[file].get(taken[file]);
+        let judge = match next {
             Some(event) => {
-                world.record((file, taken[file]), event);
                 progress[file].seen.push(event.t);
-                taken[file] += 1;
+                clock.record(file, event)
             }
             None => {
                 ended[file] = true;
-                if !job.by_device && !job.concat {
-                    world.partitions[file].finished = true;
-                    world.advance();
-                }
+                clock.end(file);
+                before
             }
+        };
+        let record = next.map(|event| ((file, taken[file]), event.clone()));
+        taken[file] += 1;
+        steps.push(Step { record, judge, before, after: clock.w });
+    }
+    steps
+}
+
+/// What the files' records come to.
+pub fn answer(job: &Job, files: &[Vec<Event>]) -> Answer {
+    let keys = |e: &Event| if job.keyed { vec![Cell::text(e.key.as_deref())] } else { Vec::new() };
+    answer_through(job, files, &Gate { keep: &|_| true, keys: &keys })
+}
+
+/// What the files' records come to behind a condition, with computed keys.
+pub fn answer_through(job: &Job, files: &[Vec<Event>], gate: &Gate<'_>) -> Answer {
+    let mut world = World { job, gate, w: NEVER, sessions: Vec::new(), answer: Answer::default() };
+    for step in steps(job, files) {
+        world.w = step.before;
+        if let Some((place, event)) = &step.record {
+            world.record(*place, event, step.judge);
         }
+        world.answer.watermark = step.after;
+        world.answer.marks.push(step.after);
     }
     world.finish()
 }
 
-struct World<'a> {
+/// SPEC section 3.
+struct Clock<'a> {
     job: &'a Job,
     partitions: Vec<Partition>,
     w: i64,
-    sessions: Vec<Session>,
-    answer: Answer,
 }
 
-impl<'a> World<'a> {
+impl<'a> Clock<'a> {
     fn new(job: &'a Job, files: usize) -> Self {
         let n = if job.by_device {
             256
@@ -144,85 +191,40 @@ impl<'a> World<'a> {
         if job.by_device {
             partitions.iter_mut().for_each(|p| p.exists = false);
         }
-        Self { job, partitions, w: NEVER, sessions: Vec::new(), answer: Answer::default() }
+        Self { job, partitions, w: NEVER }
     }
 
-    fn record(&mut self, place: Place, event: &Event) {
+    /// Moves the watermark by a record; gives what the record is judged by.
+    fn record(&mut self, file: usize, event: &Event) -> i64 {
         let p = if self.job.by_device {
             event.device as usize
         } else if self.job.concat {
             0
         } else {
-            place.0
+            file
         };
         if !self.partitions[p].exists {
             self.partitions[p] = Partition::new();
         }
-        let own = match (self.job.delay, self.partitions[p].m(self.job.outliers)) {
-            (Some(delay), m) if m != NEVER => m - delay,
+        let before = self.partitions[p].m(self.job.outliers);
+        let own = match self.job.delay {
+            Some(delay) if before != NEVER => before - delay,
             _ => NEVER,
         };
         let judge = own.max(self.w);
-        match self.job.kind {
-            Kind::Session { gap } => self.session(place, event, gap, judge),
-            _ => self.windows(place, event, judge),
-        }
-        let before = self.partitions[p].m(self.job.outliers);
         self.partitions[p].idle = false;
         self.partitions[p].seen.push(event.t);
         if self.partitions[p].m(self.job.outliers) > before {
             self.advance();
         }
+        judge
     }
 
-    fn windows(&mut self, place: Place, event: &Event, judge: i64) {
-        let all = windows_of(&self.job.kind, event.t);
-        let good: Vec<_> = all.iter().filter(|w| w.1 > judge).collect();
-        if good.is_empty() {
-            self.answer.late.push(place);
-            return;
+    fn end(&mut self, file: usize) {
+        if !self.job.by_device && !self.job.concat {
+            self.partitions[file].finished = true;
+            self.advance();
         }
-        self.answer.partially_late += u64::from(good.len() < all.len());
-        let written: Vec<_> = good.into_iter().filter(|w| self.in_range(w.0)).collect();
-        if written.is_empty() {
-            self.answer.outside += 1;
-            return;
-        }
-        self.answer.used += 1;
-        for (start, end) in written {
-            let key = self.key_of(event);
-            self.answer.windows.entry((*end, *start, key)).or_default().push((place, event.clone()));
-        }
-    }
-
-    fn session(&mut self, place: Place, event: &Event, gap: i64, judge: i64) {
-        let key = self.key_of(event);
-        let touches = |s: &Session, w: i64| {
-            s.key == key && w <= s.last + gap && event.t >= s.first - gap && event.t <= s.last + gap
-        };
-        let w = self.w;
-        let touched: Vec<usize> = (0..self.sessions.len()).filter(|&i| touches(&self.sessions[i], w)).collect();
-        let last = touched.iter().map(|&i| self.sessions[i].last).chain([event.t]).max().unwrap();
-        if judge > last + gap {
-            self.answer.late.push(place);
-            return;
-        }
-        let mut new = Session { key, first: event.t, last: event.t, rows: vec![(place, event.clone())] };
-        for i in touched.into_iter().rev() {
-            let old = self.sessions.remove(i);
-            new.first = new.first.min(old.first);
-            new.last = new.last.max(old.last);
-            new.rows.extend(old.rows);
-        }
-        self.sessions.push(new);
-    }
-
-    fn key_of(&self, event: &Event) -> Option<String> {
-        if self.job.keyed { event.key.clone() } else { None }
-    }
-
-    fn in_range(&self, start: i64) -> bool {
-        self.job.since.is_none_or(|s| start >= s) && self.job.until.is_none_or(|u| start < u)
     }
 
     /// Section 3: the minimum (or maximum) over partitions neither finished nor idle; it never falls.
@@ -266,6 +268,74 @@ impl<'a> World<'a> {
         let p = &self.partitions[i];
         p.exists && !p.finished && !p.idle
     }
+}
+
+struct World<'a> {
+    job: &'a Job,
+    gate: &'a Gate<'a>,
+    /// The watermark before the record at hand.
+    w: i64,
+    sessions: Vec<Session>,
+    answer: Answer,
+}
+
+impl World<'_> {
+    fn record(&mut self, place: Place, event: &Event, judge: i64) {
+        if !(self.gate.keep)(event) {
+            self.answer.filtered += 1;
+            return;
+        }
+        match self.job.kind {
+            Kind::Session { gap } => self.session(place, event, gap, judge),
+            _ => self.windows(place, event, judge),
+        }
+    }
+
+    fn windows(&mut self, place: Place, event: &Event, judge: i64) {
+        let all = windows_of(&self.job.kind, event.t);
+        let good: Vec<_> = all.iter().filter(|w| w.1 > judge).collect();
+        if good.is_empty() {
+            self.answer.late.push(place);
+            return;
+        }
+        self.answer.partially_late += u64::from(good.len() < all.len());
+        let written: Vec<_> = good.into_iter().filter(|w| self.in_range(w.0)).collect();
+        if written.is_empty() {
+            self.answer.outside += 1;
+            return;
+        }
+        self.answer.used += 1;
+        for (start, end) in written {
+            let keys = (self.gate.keys)(event);
+            self.answer.windows.entry((*end, *start, keys)).or_default().push((place, event.clone()));
+        }
+    }
+
+    fn session(&mut self, place: Place, event: &Event, gap: i64, judge: i64) {
+        let keys = (self.gate.keys)(event);
+        let touches = |s: &Session, w: i64| {
+            s.keys == keys && w <= s.last + gap && event.t >= s.first - gap && event.t <= s.last + gap
+        };
+        let w = self.w;
+        let touched: Vec<usize> = (0..self.sessions.len()).filter(|&i| touches(&self.sessions[i], w)).collect();
+        let last = touched.iter().map(|&i| self.sessions[i].last).chain([event.t]).max().unwrap();
+        if judge > last + gap {
+            self.answer.late.push(place);
+            return;
+        }
+        let mut new = Session { keys, first: event.t, last: event.t, rows: vec![(place, event.clone())] };
+        for i in touched.into_iter().rev() {
+            let old = self.sessions.remove(i);
+            new.first = new.first.min(old.first);
+            new.last = new.last.max(old.last);
+            new.rows.extend(old.rows);
+        }
+        self.sessions.push(new);
+    }
+
+    fn in_range(&self, start: i64) -> bool {
+        self.job.since.is_none_or(|s| start >= s) && self.job.until.is_none_or(|u| start < u)
+    }
 
     fn finish(mut self) -> Answer {
         if let Kind::Session { gap } = self.job.kind {
@@ -273,14 +343,13 @@ impl<'a> World<'a> {
                 let rows = session.rows.len() as u64;
                 if self.in_range(session.first) {
                     self.answer.used += rows;
-                    let at = (session.last + gap, session.first, session.key);
+                    let at = (session.last + gap, session.first, session.keys);
                     self.answer.windows.insert(at, session.rows);
                 } else {
                     self.answer.outside += rows;
                 }
             }
         }
-        self.answer.watermark = self.w;
         self.answer
     }
 }

@@ -160,7 +160,7 @@ fn errors_name_the_flag_and_the_place() {
     for (flag, message) in [
         ("--where=qty + 1", "windrow: --where: expected a condition, found a bigint"),
         ("--where=city > 3", "windrow: --where: city is text, and 3 is a bigint\n  city > 3\n  ^"),
-        ("--by=lower(qty)", "windrow: --by: lower needs a text, but found a bigint\n  lower(qty)\n  ^"),
+        ("--by=lower(qty)", "windrow: --by: lower needs a text, but found an integer\n  lower(qty)\n  ^"),
         (
             "--agg=sum(qty) + city",
             "windrow: there is no column \"city\" in the result\n  sum(qty) + city\n             ^",

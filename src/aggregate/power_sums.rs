@@ -87,13 +87,13 @@ impl PowerSums {
     pub(super) fn add_integer(&mut self, slot: usize, x: i128) {
         let window = &mut self.windows[slot];
         let magnitude = x.unsigned_abs();
-        let (high, low) = (magnitude >> 64, magnitude & u128::from(u64::MAX));
+        let (high, low) = ((magnitude >> 64) as u64, magnitude as u64);
         window.rows += 1;
         add(&mut window.sum, magnitude, 0, x < 0);
-        add(&mut window.squares, low * low, 0, false);
+        add(&mut window.squares, square(low), 0, false);
         if high != 0 {
-            add(&mut window.squares, high * low, 65, false);
-            add(&mut window.squares, high * high, 128, false);
+            add(&mut window.squares, u128::from(high) * u128::from(low), 65, false);
+            add(&mut window.squares, square(high), 128, false);
         }
     }
 
@@ -109,26 +109,26 @@ impl PowerSums {
         let (mantissa, exponent) = parts(x);
         let shift = exponent - window.unit;
         if (0..=MOST_SHIFT).contains(&shift) {
-            add(&mut window.sum, mantissa, shift as usize, x < 0.0);
-            add(&mut window.squares, mantissa * mantissa, 2 * shift as usize, false);
+            add(&mut window.sum, u128::from(mantissa), shift as usize, x < 0.0);
+            add(&mut window.squares, square(mantissa), 2 * shift as usize, false);
         } else if mantissa != 0 {
             self.add_elsewhere(slot, mantissa, exponent, x < 0.0);
         }
     }
 
     #[cold]
-    fn add_elsewhere(&mut self, slot: usize, mantissa: u128, exponent: i32, negative: bool) {
+    fn add_elsewhere(&mut self, slot: usize, mantissa: u64, exponent: i32, negative: bool) {
         let window = &mut self.windows[slot];
         if window.unit == NO_UNIT {
             window.unit = unit_for(exponent);
             let shift = (exponent - window.unit) as usize;
-            add(&mut window.sum, mantissa, shift, negative);
-            add(&mut window.squares, mantissa * mantissa, 2 * shift, false);
+            add(&mut window.sum, u128::from(mantissa), shift, negative);
+            add(&mut window.squares, square(mantissa), 2 * shift, false);
         } else {
             let shift = (exponent - LOWEST) as usize;
             let wide = self.spill(slot);
-            add(&mut wide.sum, mantissa, shift, negative);
-            add(&mut wide.squares, mantissa * mantissa, 2 * shift, false);
+            add(&mut wide.sum, u128::from(mantissa), shift, negative);
+            add(&mut wide.squares, square(mantissa), 2 * shift, false);
         }
     }
 
@@ -293,14 +293,19 @@ impl Wide {
 
 /// The integer and the exponent that a finite double is made of.
 #[inline]
-fn parts(x: f64) -> (u128, i32) {
+fn parts(x: f64) -> (u64, i32) {
     let bits = x.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i32;
     let fraction = bits & ((1 << 52) - 1);
     match exponent {
-        0 => (u128::from(fraction), -1074),
-        _ => (u128::from(fraction | 1 << 52), exponent - 1075),
+        0 => (fraction, -1074),
+        _ => (fraction | 1 << 52, exponent - 1075),
     }
+}
+
+#[inline]
+fn square(x: u64) -> u128 {
+    u128::from(x) * u128::from(x)
 }
 
 /// The unit of a slot whose first double has this exponent. Coarse, so that slots mostly have the same.
@@ -309,19 +314,50 @@ fn unit_for(exponent: i32) -> i32 {
 }
 
 /// Adds `value * 2^shift` to a number in words, lowest first, or subtracts it. Wraps.
-#[inline]
+#[inline(always)]
 fn add(words: &mut [u64], value: u128, shift: usize, subtract: bool) {
     let (word, bit) = (shift / 64, shift % 64);
     let low = value << bit;
-    let high = if bit == 0 { 0 } else { value >> (128 - bit) };
-    let parts = [low as u64, (low >> 64) as u64, high as u64];
+    let high = ((value >> 1) >> (127 - bit)) as u64;
+    let Some((target, above)) = words.get_mut(word..).and_then(|rest| rest.split_first_chunk_mut()) else {
+        return add_at_end(words, [low as u64, (low >> 64) as u64, high], word, subtract);
+    };
+    let old = u128::from(target[0]) | u128::from(target[1]) << 64;
+    let carries = match subtract {
+        false => {
+            let (new, first) = old.overflowing_add(low);
+            let (top, second) = carrying(target[2], high, first);
+            *target = [new as u64, (new >> 64) as u64, top];
+            second
+        }
+        true => {
+            let (new, first) = old.overflowing_sub(low);
+            let (top, second) = borrowing(target[2], high, first);
+            *target = [new as u64, (new >> 64) as u64, top];
+            second
+        }
+    };
+    if carries {
+        ripple(above, subtract);
+    }
+}
+
+/// Takes a carry, or a borrow, upwards. Small sums of either sign have many, but only a word or two above.
+fn ripple(words: &mut [u64], subtract: bool) {
+    for word in words {
+        let (new, carries) = if subtract { word.overflowing_sub(1) } else { word.overflowing_add(1) };
+        *word = new;
+        if !carries {
+            return;
+        }
+    }
+}
+
+/// The same where fewer words are left than parts; what they have no room for is nothing.
+#[cold]
+fn add_at_end(words: &mut [u64], parts: [u64; 3], word: usize, subtract: bool) {
     let mut carry = false;
-    for (i, target) in words.iter_mut().skip(word).enumerate() {
-        let part = match parts.get(i) {
-            Some(&part) => part,
-            None if carry => 0,
-            None => return,
-        };
+    for (target, part) in words.iter_mut().skip(word).zip(parts) {
         (*target, carry) = if subtract { borrowing(*target, part, carry) } else { carrying(*target, part, carry) };
     }
 }
@@ -429,7 +465,10 @@ fn quotient(top: u128, inexact: bool, divisor: u128, scale: u32) -> Scaled {
     let whole = 10u128.checked_pow(2 * scale).and_then(|power| power.checked_mul(divisor));
     let mantissa = match whole.filter(|&whole| whole <= u128::from(u64::MAX)) {
         // A quotient of 64 bits or more: what is cut off can be told by its lowest bit.
-        Some(whole) => (top / whole | u128::from(inexact || top % whole != 0)) as f64,
+        Some(whole) => {
+            let cut_off = inexact || !top.is_multiple_of(whole);
+            ((top / whole) | u128::from(cut_off)) as f64
+        }
         None => (0..2).fold(top as f64 / divisor as f64, |scaled, _| scaled / power_of_ten(scale)),
     };
     Scaled { mantissa, exponent: 0 }

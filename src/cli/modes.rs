@@ -162,7 +162,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
     row("--cumulate", "SIZE/STEP", [YES; 3]),
     row("--session", "GAP", [YES; 3]),
     row("--count", "N", [YES; 3]),
-    row("--global", "", [Cell::Yes(&[TRIGGER, PURGED]), Cell::Yes(&[TRIGGER]), Cell::Yes(&[TRIGGER])]),
+    row("--global", "", [Cell::Yes(&[TRIGGER, PURGED]), Cell::Yes(&[TRIGGER]), Cell::Yes(&[])]),
     row(
         "--purge",
         "",

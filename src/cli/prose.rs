@@ -217,7 +217,7 @@ fn functions() -> Section {
         };
         format!("{}{also}: {call} is {gives}", kind.doc)
     };
-    section("FUNCTIONS", functions::all().map(|kind| item(kind.usage, &text(kind))).collect())
+    section("FUNCTIONS", functions::FUNCTIONS.iter().copied().map(|kind| item(kind.usage, &text(kind))).collect())
 }
 
 fn aggregates() -> Section {

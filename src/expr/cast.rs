@@ -214,7 +214,7 @@ fn each<'a, T>(
     })
 }
 
-/// A fraction is rounded half away from zero, as DuckDB does where a text is read.
+/// Fractions of a text round half away from zero, those of a double half to even: so does DuckDB.
 fn read_int(text: &str) -> Option<i64> {
     text.parse().ok().or_else(|| read_decimal(text, DIGITS, 0).and_then(|value| i64::try_from(value).ok()))
 }

@@ -369,7 +369,8 @@ impl<'a> Parse<'a> {
     }
 
     fn unknown(&self, name: &str, at: Location) -> Error {
-        let scalar = functions::all().flat_map(|kind| kind.aliases.iter().copied().chain([kind.name]));
+        let scalar =
+            functions::FUNCTIONS.iter().copied().flat_map(|kind| kind.aliases.iter().copied().chain([kind.name]));
         let aggregate = AGGREGATES.iter().flat_map(|kind| kind.aliases.iter().copied().chain([kind.name]));
         let error = self.sql.error(at, format!("there is no function \"{name}\""));
         match nearest(name, aggregate.chain(scalar)) {

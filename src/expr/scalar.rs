@@ -132,6 +132,12 @@ fn fields_of<'a>(expr: &'a Expr, used: Use, all: &mut Vec<(&'a FieldPath, Use)>)
                 fields_of(argument, of(takes.get(place).is_some_and(|ty| ty.is_number())), all);
             }
         }
+        Node::Call(kind, arguments) => {
+            for (place, argument) in arguments.iter().enumerate() {
+                let number = kind.calculates_with(place, arguments.len());
+                fields_of(argument, if number { Use::Number } else { Use::Value }, all);
+            }
+        }
         node => node.parts().into_iter().for_each(|part| fields_of(part, Use::Value, all)),
     }
 }

@@ -102,6 +102,11 @@ impl Results {
         }
     }
 
+    /// Whether the order of the rows depends on what fires at once.
+    pub(super) fn goes_by_firing(&self) -> bool {
+        self.fill.is_some()
+    }
+
     /// Whether rows should be written before more are added. Windows that are filled wait for the whole firing.
     pub(super) fn is_full(&self) -> bool {
         self.slots.len() >= BATCH && self.fill.is_none()

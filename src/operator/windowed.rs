@@ -223,6 +223,18 @@ impl Windowed {
         }
     }
 
+    /// Fires as if each row had come alone: rows of empty windows are ordered within one firing, so a batch must not
+    /// make one of several. What later rows brought is in no window that is final by then.
+    fn fire_row_by_row(&mut self, batch: &EventBatch, out: &mut dyn Emit) -> Result<()> {
+        for row in 0..batch.times.len() {
+            let mark = batch.mark_after(row);
+            if self.open.first().is_some_and(|window| mark.has_reached(window.end)) {
+                self.on_watermark(mark, out)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Forgets the panes all of whose windows are final. Later panes never end earlier.
     fn drop_panes(&mut self, mark: Watermark) {
         while let Some(entry) = self.panes.first_entry().filter(|entry| mark.has_reached(entry.get().last_end)) {
@@ -246,6 +258,9 @@ impl Operator for Windowed {
         self.frame.aggregates.update(&sweep.slots, &sweep.rows, batch)?;
         self.account(&sweep, batch);
         self.put_back(sweep.touched);
+        if self.frame.results.goes_by_firing() {
+            self.fire_row_by_row(batch, out)?;
+        }
         self.on_watermark(batch.last_mark, out)
     }
 

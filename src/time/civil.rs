@@ -12,7 +12,7 @@ const ERA: i64 = 146_097;
 const EPOCH: i64 = 719_468;
 
 /// The day number of a date; the date must exist.
-pub(super) const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     // Years that begin in March have their leap day last.
     let year = if month <= 2 { year - 1 } else { year };
     let of_era = year.rem_euclid(400);
@@ -21,7 +21,7 @@ pub(super) const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// Year, month (1 to 12) and day (1 to 31) of a day number.
-pub(super) const fn civil_from_days(days: i64) -> (i64, i64, i64) {
+pub(crate) const fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + EPOCH;
     // Only this division is 64 bits wide: printing a time is mostly divisions.
     let of_era = days.rem_euclid(ERA) as u32;
@@ -35,7 +35,7 @@ pub(super) const fn civil_from_days(days: i64) -> (i64, i64, i64) {
 }
 
 /// How many days a month has.
-pub(super) const fn days_in_month(year: i64, month: i64) -> i64 {
+pub(crate) const fn days_in_month(year: i64, month: i64) -> i64 {
     match month {
         4 | 6 | 9 | 11 => 30,
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,

@@ -8,7 +8,6 @@ mod civil;
 mod fast;
 mod flag;
 mod number;
-mod parts;
 mod print;
 mod read;
 mod span;
@@ -16,11 +15,12 @@ mod zone;
 
 pub use calendar::{CalendarLine, CalendarUnit, WindowSize};
 pub use fast::DayCache;
-pub use parts::{Part, strftime};
 pub use print::{TimeWriter, format_rfc3339};
 pub use read::{BadTime, Reading, TimeFormat, TimeReader, Unit};
 pub use span::Span;
 pub use zone::Zone;
+
+pub(crate) use civil::{civil_from_days, days_from_civil, days_in_month};
 
 #[cfg(test)]
 pub(crate) use zone::all as all_zones;

@@ -88,13 +88,8 @@ impl Zone {
         self.fixed.unwrap_or_else(|| micros(self.tz.to_offset(stamp(ts.micros()))))
     }
 
-    /// The library's own form of an instant in this zone.
-    pub(super) fn zoned(&self, stamp: Timestamp) -> jiff::ZonedDateTime {
-        stamp.to_zoned_datetime(self.tz.clone())
-    }
-
     /// The wall-clock time at an instant.
-    pub(super) fn wall(&self, ts: Ts) -> i64 {
+    pub fn wall(&self, ts: Ts) -> i64 {
         ts.micros().saturating_add(self.offset(ts))
     }
 

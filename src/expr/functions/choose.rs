@@ -1,100 +1,139 @@
-//! Functions that choose one of their arguments, whatever the type.
+//! Functions that choose among their arguments: `greatest`, `least`, `nullif`.
+//!
+//! Must not know how values are computed. Values are ordered as keys are: text by bytes, false before true, NaN above
+//! all numbers, -0 equal to 0.
 
-use super::{Argument, Failures, FunctionKind, Kernel, Resolved};
-use crate::error::{Error, Result};
-use crate::keys::Keys;
-use crate::schema::FieldType;
-use arrow::array::{Array, ArrayRef, UInt32Array, new_null_array};
-use arrow::compute::{interleave, take};
+use super::kernel::{found, resolved};
+use super::math::program;
+use super::{Argument, FunctionKind, Resolved};
+use crate::error::Result;
+use crate::schema::{FieldType, Literal};
+use crate::time::Zone;
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, DynComparator, make_comparator};
+use arrow::buffer::{BooleanBuffer, NullBuffer};
+use arrow::compute::{SortOptions, cast, interleave, nullif};
+use arrow::datatypes::Float64Type;
+use std::cmp::Ordering;
+use std::sync::Arc;
 
-/// The functions of this family.
-pub(super) static CHOOSE: &[FunctionKind] = &[
-    FunctionKind {
-        name: "greatest",
-        aliases: &[],
-        usage: "greatest(a, b, ...)",
-        doc: "the greatest of the arguments that are not null",
-        example: ("greatest(1, NULL, 3)", "3"),
-        least: 1,
-        most: usize::MAX,
-        resolve: |a, _| extreme(a, true),
-    },
-    FunctionKind {
-        name: "least",
-        aliases: &[],
-        usage: "least(a, b, ...)",
-        doc: "the least of the arguments that are not null",
-        example: ("least(2, 1)", "1"),
-        least: 1,
-        most: usize::MAX,
-        resolve: |a, _| extreme(a, false),
-    },
-    FunctionKind {
-        name: "nullif",
-        aliases: &[],
-        usage: "nullif(a, b)",
-        doc: "null where both are equal, else the first",
-        example: ("nullif('-', '-')", "null"),
-        least: 2,
-        most: 2,
-        resolve: |a, _| {
-            let ty = common(a)?;
-            Ok(Resolved { takes: vec![ty; 2], gives: ty, kernel: Box::new(NullIf) })
-        },
-    },
-];
+/// `greatest`
+pub(super) static GREATEST: FunctionKind = FunctionKind {
+    name: "greatest",
+    aliases: &[],
+    usage: "greatest(x, ...)",
+    doc: "the greatest of the values; nulls are left out",
+    example: ("greatest(1, NULL, 3)", "3"),
+    least: 1,
+    most: usize::MAX,
+    resolve: |arguments, _| best(arguments, Ordering::Greater),
+};
 
-/// The type all arguments can have.
+/// `least`
+pub(super) static LEAST: FunctionKind = FunctionKind {
+    name: "least",
+    aliases: &[],
+    usage: "least(x, ...)",
+    doc: "the least of the values; nulls are left out",
+    example: ("least('b', 'a')", "\"a\""),
+    least: 1,
+    most: usize::MAX,
+    resolve: |arguments, _| best(arguments, Ordering::Less),
+};
+
+/// `nullif`
+pub(super) static NULLIF: FunctionKind = FunctionKind {
+    name: "nullif",
+    aliases: &[],
+    usage: "nullif(x, y)",
+    doc: "null where x is y, else x",
+    example: ("nullif('-', '-')", "null"),
+    least: 2,
+    most: 2,
+    resolve: null_if,
+};
+
+/// The type in which all arguments can be compared; a text written in the expression takes the type of a time.
 fn common(arguments: &[Argument<'_>]) -> Result<FieldType, String> {
-    let mut types =
-        arguments.iter().filter(|a| a.literal.is_none_or(|l| !matches!(l, crate::schema::Literal::Text(_))));
-    let mut all: Vec<FieldType> = types.by_ref().filter_map(|argument| argument.ty).collect();
-    if all.is_empty() {
-        all = arguments.iter().filter_map(|argument| argument.ty).collect();
+    let mut common: Option<FieldType> = None;
+    for argument in arguments.iter().filter(|argument| !is_written_text(argument)) {
+        common = match (common, argument.ty) {
+            (common, None) => common,
+            (_, Some(FieldType::List(_))) => return Err("does not take lists".into()),
+            (None, ty) => ty,
+            (Some(a), Some(b)) if a == b || (a.is_number() && b.is_number()) => Some(a.unify(b)),
+            (a, b) => return Err(mixed(a, b)),
+        };
     }
-    let first = all.first().copied().unwrap_or(FieldType::Text);
-    all.into_iter().try_fold(first, |common, ty| match (common, ty) {
-        (a, b) if a == b => Ok(a),
-        (a, b) if a.is_number() && b.is_number() => Ok(a.unify(b)),
-        (a, b) => Err(format!("needs arguments of one type, but found a {} and a {}", a.name(), b.name())),
+    let has_text = arguments.iter().any(is_written_text);
+    match common {
+        Some(ty) if has_text && !matches!(ty, FieldType::Text | FieldType::Time) => {
+            Err(mixed(Some(ty), Some(FieldType::Text)))
+        }
+        common => Ok(common.unwrap_or(FieldType::Text)),
+    }
+}
+
+fn is_written_text(argument: &Argument<'_>) -> bool {
+    matches!(argument.literal, Some(Literal::Text(_)))
+}
+
+fn mixed(a: Option<FieldType>, b: Option<FieldType>) -> String {
+    format!("needs values of one type, but found {} and {}", found(a), found(b))
+}
+
+fn best(arguments: &[Argument<'_>], wanted: Ordering) -> Result<Resolved, String> {
+    let ty = common(arguments)?;
+    resolved(vec![ty; arguments.len()], ty, move |columns, rows, _| {
+        let chosen = chosen(columns, rows, wanted)?;
+        let columns: Vec<&dyn Array> = columns.iter().map(AsRef::as_ref).collect();
+        interleave(&columns, &chosen).map_err(program)
     })
 }
 
-fn extreme(arguments: &[Argument<'_>], greatest: bool) -> Result<Resolved, String> {
-    let ty = common(arguments)?;
-    Ok(Resolved { takes: vec![ty; arguments.len()], gives: ty, kernel: Box::new(Extreme { greatest }) })
-}
-
-/// Compares by key bytes, which order as values do everywhere.
-struct Extreme {
-    greatest: bool,
-}
-
-impl Kernel for Extreme {
-    fn run(&self, arguments: &[ArrayRef], rows: usize, _: &mut Failures) -> Result<ArrayRef> {
-        let keys: Vec<Keys> = arguments.iter().map(|column| Keys::encode(std::slice::from_ref(column), rows)).collect();
-        let choose = |row: usize| {
-            let known = (0..arguments.len()).filter(|&i| arguments[i].is_valid(row));
-            let key = |i: &usize| keys[*i].key(keys[*i].index(row));
-            let best = if self.greatest { known.max_by_key(key) } else { known.min_by_key(key) };
-            (best.unwrap_or(0), row)
-        };
-        let chosen: Vec<(usize, usize)> = (0..rows).map(choose).collect();
-        let columns: Vec<&dyn Array> = arguments.iter().map(|column| column.as_ref()).collect();
-        interleave(&columns, &chosen).map_err(|e| Error::failed(format!("cannot choose: {e}")))
-    }
-}
-
-struct NullIf;
-
-impl Kernel for NullIf {
-    fn run(&self, arguments: &[ArrayRef], rows: usize, _: &mut Failures) -> Result<ArrayRef> {
-        let keys = [0, 1].map(|i| Keys::encode(std::slice::from_ref(&arguments[i]), rows));
-        let equal = |row: usize| keys[0].key(keys[0].index(row)) == keys[1].key(keys[1].index(row));
-        let rows: UInt32Array = (0..rows).map(|row| (!equal(row)).then_some(row as u32)).collect();
-        match arguments[0].is_empty() {
-            true => Ok(new_null_array(arguments[0].data_type(), 0)),
-            false => take(&arguments[0], &rows, None).map_err(|e| Error::failed(format!("cannot choose: {e}"))),
+/// For each row the column whose value is wanted, and the row.
+fn chosen(columns: &[ArrayRef], rows: usize, wanted: Ordering) -> Result<Vec<(usize, usize)>> {
+    let plain: Vec<ArrayRef> = columns.iter().map(comparable).collect();
+    let mut best = vec![0; rows];
+    for later in 1..plain.len() {
+        let against = plain[..later].iter().map(|earlier| comparator(&plain[later], earlier));
+        let against = against.collect::<Result<Vec<DynComparator>>>()?;
+        for (row, best) in best.iter_mut().enumerate() {
+            let better = || plain[*best].is_null(row) || against[*best](row, row) == wanted;
+            if plain[later].is_valid(row) && better() {
+                *best = later;
+            }
         }
     }
+    Ok(best.into_iter().enumerate().map(|(row, column)| (column, row)).collect())
+}
+
+fn comparator(a: &ArrayRef, b: &ArrayRef) -> Result<DynComparator> {
+    make_comparator(a, b, SortOptions::default()).map_err(program)
+}
+
+/// The column with one NaN and one zero, so that arrow's total order is ours.
+fn comparable(column: &ArrayRef) -> ArrayRef {
+    match column.as_primitive_opt::<Float64Type>() {
+        Some(doubles) => Arc::new(doubles.unary::<_, Float64Type>(|x| if x.is_nan() { f64::NAN } else { x + 0.0 })),
+        None => Arc::clone(column),
+    }
+}
+
+fn null_if(arguments: &[Argument<'_>], _: &Zone) -> Result<Resolved, String> {
+    let common = common(arguments)?;
+    // The result keeps the type of the first: nullif(1, 1.5) is 1. A written text is what it is compared with.
+    let own = |argument: &Argument<'_>| match is_written_text(argument) {
+        true => common,
+        false => argument.ty.unwrap_or(common),
+    };
+    let takes: Vec<FieldType> = arguments.iter().map(own).collect();
+    let gives = takes[0];
+    resolved(takes, gives, move |columns, rows, _| {
+        let same = |column: &ArrayRef| cast(column, &common.arrow()).map(|c| comparable(&c)).map_err(program);
+        let (x, y) = (same(&columns[0])?, same(&columns[1])?);
+        let compare = comparator(&x, &y)?;
+        let known = |row| x.is_valid(row) && y.is_valid(row);
+        let equal = BooleanBuffer::collect_bool(rows, |row| known(row) && compare(row, row) == Ordering::Equal);
+        nullif(&columns[0], &BooleanArray::new(equal, None::<NullBuffer>)).map_err(program)
+    })
 }
