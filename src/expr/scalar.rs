@@ -4,7 +4,7 @@
 
 use super::bind::{Binder, Step, Typed};
 use super::eval::{self, Input};
-use super::functions::{Argument, Failures};
+use super::functions::Failures;
 use super::literal;
 use super::sql::Sql;
 use super::tree::{Expr, Node};
@@ -126,16 +126,9 @@ fn fields_of<'a>(expr: &'a Expr, used: Use, all: &mut Vec<(&'a FieldPath, Use)>)
             std::iter::once(x.as_ref()).chain(list).for_each(|part| fields_of(part, of(number), all));
         }
         Node::Call(kind, arguments) => {
-            let unknown = vec![Argument { ty: None, literal: None }; arguments.len()];
-            let takes = (kind.resolve)(&unknown, &Zone::UTC).map(|resolved| resolved.takes).unwrap_or_default();
-            for (place, argument) in arguments.iter().enumerate() {
-                fields_of(argument, of(takes.get(place).is_some_and(|ty| ty.is_number())), all);
-            }
-        }
-        Node::Call(kind, arguments) => {
             for (place, argument) in arguments.iter().enumerate() {
                 let number = kind.calculates_with(place, arguments.len());
-                fields_of(argument, if number { Use::Number } else { Use::Value }, all);
+                fields_of(argument, of(number), all);
             }
         }
         node => node.parts().into_iter().for_each(|part| fields_of(part, Use::Value, all)),
