@@ -217,7 +217,7 @@ fn is_more(text: &str) -> bool {
         text.match_indices(&format!("{name}("))
             .any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
     };
-    MORE.iter().any(|name| calls(&name)) || MORE_OPERATORS.iter().any(|operator| text.contains(operator))
+    MORE.iter().any(|name| calls(name)) || MORE_OPERATORS.iter().any(|operator| text.contains(operator))
 }
 
 /// One expression alone. What need not exist may be refused.

@@ -49,7 +49,7 @@ fn has(input: &Prepared, path: &FieldPath) -> bool {
     let whole_names = !input.header.is_empty();
     input.sample.fields.iter().any(|field| {
         let seen = field.path.parts();
-        (seen.starts_with(parts) && !(whole_names && !path.inside().is_empty()))
+        (seen.starts_with(parts) && (!whole_names || path.inside().is_empty()))
             || (whole_names && field.path.name() == path.name())
     })
 }

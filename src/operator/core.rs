@@ -232,9 +232,9 @@ impl Core {
 
     /// Writes groups as they are now. Of what is final by itself (no pane given), and of others that are compared with
     /// them, the pane follows from whether they are.
-    pub(super) fn fire(&mut self, groups: &mut Vec<GroupId>, pane: Option<Pane>) -> Result<()> {
+    pub(super) fn fire(&mut self, groups: &mut [GroupId], pane: Option<Pane>) -> Result<()> {
         self.changes.begin();
-        let mut all = groups.clone();
+        let mut all = groups.to_vec();
         if self.held.compares() {
             self.add_compared(&mut all);
         }
