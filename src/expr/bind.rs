@@ -4,13 +4,15 @@
 
 use super::functions::{Argument, Kernel};
 use super::scalar::Scope;
+use super::set::Set;
 use super::sql::Sql;
 use super::tree::{Expr, Node, Operator};
 use super::{eval, literal};
 use crate::error::{Error, Result};
 use crate::schema::{FieldType, Literal};
 use crate::time::Zone;
-use arrow::array::ArrayRef;
+use arrow::array::{Array, ArrayRef};
+use arrow::compute::concat;
 use sqlparser::tokenizer::Location;
 
 /// A step of a computation and the type of what it gives.
@@ -35,6 +37,7 @@ pub(super) enum Step {
     Compare(Operator, Box<Typed>, Box<Typed>),
     Arithmetic(Operator, Box<Typed>, Box<Typed>),
     Shift(Box<Typed>, i64),
+    In(Box<Typed>, Set),
     Concat(Box<Typed>, Box<Typed>),
     Like {
         text: Box<Typed>,
@@ -90,7 +93,7 @@ impl Typed {
         match &self.step {
             Step::Null | Step::Constant(..) => {}
             Step::Column(column) => f(*column),
-            Step::Not(x) | Step::Negate(x) | Step::IsNull(x) | Step::Is(x, _) => x.columns(f),
+            Step::Not(x) | Step::Negate(x) | Step::IsNull(x) | Step::Is(x, _) | Step::In(x, _) => x.columns(f),
             Step::Shift(x, _) | Step::Cast { value: x, .. } => x.columns(f),
             Step::And(a, b) | Step::Or(a, b) | Step::Compare(_, a, b) | Step::Arithmetic(_, a, b) => {
                 a.columns(f);
@@ -137,7 +140,7 @@ impl Binder<'_> {
             Node::Not(x) => Ok(bool_of(Step::Not(self.truth(x)?.boxed()))),
             Node::IsNull(x) => Ok(bool_of(Step::IsNull(self.bind(x)?.boxed()))),
             Node::Is(x, truth) => Ok(bool_of(Step::Is(self.truth(x)?.boxed(), *truth))),
-            Node::Shift(x, by) => self.shift(x, by),
+            Node::Shift(x, by) => self.shift(x, *by),
             Node::Binary(Operator::And, a, b) => Ok(bool_of(Step::And(self.truth(a)?.boxed(), self.truth(b)?.boxed()))),
             Node::Binary(Operator::Or, a, b) => Ok(bool_of(Step::Or(self.truth(a)?.boxed(), self.truth(b)?.boxed()))),
             Node::Binary(Operator::Concat, a, b) => {
@@ -172,6 +175,7 @@ impl Binder<'_> {
             if self.sql.text.is_empty() { Error::usage(error.message()) } else { self.error(at, error.message()) };
         match error.hint_text() {
             Some(hint) => placed.hint(hint),
+            None if self.sql.is_quoted(at) => placed.hint("double quotes are for names; text stands in single quotes"),
             None => placed,
         }
     }
@@ -232,12 +236,15 @@ impl Binder<'_> {
         Ok(Typed { step: Step::Negate(bound.boxed()), ty })
     }
 
-    fn shift(&self, x: &Expr, by: &Expr) -> Result<Typed> {
+    fn shift(&self, x: &Expr, by: i64) -> Result<Typed> {
         let bound = self.bind(x)?;
-        let (FieldType::Time, Node::Literal(Literal::Int(micros))) = (bound.ty, &by.node) else {
-            return Err(self.error(x.at, format!("an interval is added to a time, but {x} is {}", named(bound.ty))));
-        };
-        Ok(Typed { step: Step::Shift(bound.boxed(), *micros), ty: FieldType::Time })
+        match bound.known() {
+            None => Ok(Typed { step: Step::Null, ty: FieldType::Time }),
+            Some(FieldType::Time) => Ok(Typed { step: Step::Shift(bound.boxed(), by), ty: FieldType::Time }),
+            Some(ty) => Err(self
+                .error(x.at, format!("an interval is added to a time, but {x} is {}", named(ty)))
+                .hint(format!("{} makes a time of it", as_time(x, ty)))),
+        }
     }
 
     fn arithmetic(&self, operator: Operator, a: &Expr, b: &Expr, at: Location) -> Result<Typed> {
@@ -270,6 +277,9 @@ impl Binder<'_> {
             (None, _) => Ok(b.ty),
             (_, None) => Ok(a.ty),
             (Some(a), Some(b)) if a == b => Ok(a),
+            // A constant that a decimal column can hold leaves the column as it is.
+            (Some(ty @ FieldType::Decimal { .. }), Some(_)) if b.literal().is_some_and(|b| holds(ty, b)) => Ok(ty),
+            (Some(_), Some(ty @ FieldType::Decimal { .. })) if a.literal().is_some_and(|a| holds(ty, a)) => Ok(ty),
             (Some(a), Some(b)) if a.is_number() && b.is_number() => Ok(a.unify(b)),
             (Some(FieldType::Text), Some(ty)) if matches!(a.literal(), Some(Literal::Text(_))) => Ok(ty),
             (Some(ty), Some(FieldType::Text)) if matches!(b.literal(), Some(Literal::Text(_))) => Ok(ty),
@@ -302,15 +312,34 @@ impl Binder<'_> {
     }
 
     fn is_in(&self, x: &Expr, list: &[Expr], at: Location) -> Result<Typed> {
-        let mut all: Option<Typed> = None;
-        for item in list {
-            let equal = self.compare(Operator::Equal, self.bind(x)?, self.bind(item)?, (x, item), item.at)?;
-            all = Some(match all {
-                None => equal,
-                Some(before) => bool_of(Step::Or(before.boxed(), equal.boxed())),
-            });
+        let bound = std::iter::once(x).chain(list).map(|x| self.bind(x)).collect::<Result<Vec<_>>>()?;
+        let (mut bound, ty) = self.alike(bound, std::iter::once(x).chain(list).collect())?;
+        let mut constants = Vec::new();
+        let mut any = Vec::new();
+        for (value, item) in bound.drain(1..).zip(list) {
+            match self.constant(&value, ty)? {
+                Some(constant) => constants.push(constant),
+                None => any.push(self.compare(Operator::Equal, self.bind(x)?, value, (x, item), item.at)?),
+            }
         }
-        all.ok_or_else(|| self.error(at, "IN takes at least one value"))
+        let constants: Vec<&dyn Array> = constants.iter().map(AsRef::as_ref).collect();
+        if !constants.is_empty() {
+            let all = concat(&constants).map_err(|e| self.error(at, format!("IN: {e}")))?;
+            let value = bound.pop().ok_or_else(|| self.error(at, "IN takes a value"))?;
+            any.push(bool_of(Step::In(value.boxed(), Set::of(&all))));
+        }
+        any_of(any).ok_or_else(|| self.error(at, "IN takes at least one value"))
+    }
+
+    /// The value of a constant that does not fail, as a column of one row.
+    fn constant(&self, value: &Typed, ty: FieldType) -> Result<Option<ArrayRef>> {
+        let mut is_constant = true;
+        value.columns(&mut |_| is_constant = false);
+        if !is_constant || matches!(ty, FieldType::List(_)) {
+            return Ok(None);
+        }
+        let computed = eval::evaluate(value, &eval::Input { columns: &[], rows: 1, zone: self.zone })?;
+        Ok(computed.failures.is_empty().then_some(computed.array))
     }
 
     fn case(&self, branches: &[(Expr, Expr)], otherwise: Option<&Expr>) -> Result<Typed> {
@@ -332,6 +361,9 @@ impl Binder<'_> {
         if bound.is_null() || bound.ty == to {
             return Ok(Typed { ty: to, ..bound });
         }
+        if let (Some(Literal::Text(text)), FieldType::Time, false) = (bound.literal(), to, or_null) {
+            return self.time(text, at);
+        }
         if !eval::can_cast(bound.ty, to) {
             let error = self.error(at, format!("{value} is {}, which cannot become {}", named(bound.ty), named(to)));
             return Err(match to {
@@ -340,6 +372,14 @@ impl Binder<'_> {
             });
         }
         Ok(Typed { step: Step::Cast { value: bound.boxed(), or_null }, ty: to })
+    }
+
+    /// A time that was written: it is read once.
+    fn time(&self, text: &str, at: Location) -> Result<Typed> {
+        let ts = literal::time(text, self.zone).ok_or_else(|| {
+            self.error(at, format!("expected a time, found '{text}'")).hint("TIMESTAMP '2026-01-31 12:00:00'")
+        })?;
+        Ok(constant(Literal::Time(ts)))
     }
 
     fn call(&self, kind: &'static super::functions::FunctionKind, all: &[Expr], at: Location) -> Result<Typed> {
@@ -361,7 +401,7 @@ impl Binder<'_> {
         }
         match (&value.step, value.ty, to) {
             (Step::Constant(_, Literal::Text(text)), Text, to) => {
-                let read = eval::read(text, to).map_err(|_| {
+                let read = eval::read(text, to, self.zone).map_err(|_| {
                     self.error(expr.at, format!("expected {}, found '{text}'", named(to)))
                         .hint(format!("it is compared with {}, so it has to read as one", named(to)))
                 })?;
@@ -375,6 +415,40 @@ impl Binder<'_> {
                 .hint(format!("CAST({expr} AS {}) makes it one", to.name()))),
         }
     }
+}
+
+/// Whether one of several conditions is true, in a tree that is not deep.
+fn any_of(mut all: Vec<Typed>) -> Option<Typed> {
+    while all.len() > 1 {
+        let mut pairs = Vec::with_capacity(all.len().div_ceil(2));
+        let mut rest = all.into_iter();
+        while let Some(a) = rest.next() {
+            pairs.push(match rest.next() {
+                Some(b) => bool_of(Step::Or(a.boxed(), b.boxed())),
+                None => a,
+            });
+        }
+        all = pairs;
+    }
+    all.pop()
+}
+
+/// Whether a constant is a value of a decimal type as it stands.
+fn holds(ty: FieldType, literal: &Literal) -> bool {
+    match (ty, literal::type_of(literal)) {
+        (FieldType::Decimal { precision, scale }, Some(FieldType::Decimal { precision: p, scale: s })) => {
+            s <= scale && i16::from(p) - i16::from(s) <= i16::from(precision) - i16::from(scale)
+        }
+        (FieldType::Decimal { precision, scale }, Some(FieldType::Int)) => {
+            literal::shown(literal).trim_start_matches('-').len() as i16 <= i16::from(precision) - i16::from(scale)
+        }
+        _ => false,
+    }
+}
+
+/// What makes a time of a value.
+fn as_time(x: &Expr, ty: FieldType) -> String {
+    if ty.is_number() { format!("to_timestamp({x})") } else { format!("CAST({x} AS timestamp)") }
 }
 
 fn bool_of(step: Step) -> Typed {

@@ -6,14 +6,18 @@ use super::functions::Failures;
 use super::literal;
 use crate::error::{Error, Result};
 use crate::schema::{FieldType, Literal};
-use crate::time::{TimeWriter, Ts, Zone};
+use crate::time::{DayCache, TimeWriter, Ts, Zone};
 use arrow::array::{
     ArrayRef, AsArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, PrimitiveArray, StringArray,
     StringBuilder, TimestampMicrosecondArray, new_null_array,
 };
 use arrow::compute::cast as arrow_cast;
 use arrow::datatypes::{ArrowPrimitiveType, Decimal128Type, Float64Type, Int64Type, TimestampMicrosecondType};
+use std::cell::RefCell;
 use std::sync::Arc;
+
+/// The most digits a decimal can have.
+const DIGITS: u8 = 38;
 
 /// Whether values of one type can be cast to another at all.
 pub(super) fn can_cast(from: FieldType, to: FieldType) -> bool {
@@ -40,10 +44,10 @@ pub(super) fn one(value: &Literal, ty: FieldType) -> ArrayRef {
 }
 
 /// A text read as another type, as a column of one row.
-pub(super) fn read(text: &str, to: FieldType) -> Result<ArrayRef, String> {
+pub(super) fn read(text: &str, to: FieldType, zone: &Zone) -> Result<ArrayRef, String> {
     let mut failures = Failures::new();
     let texts: ArrayRef = Arc::new(StringArray::from(vec![text]));
-    let values = cast(&texts, FieldType::Text, to, &Zone::UTC, &mut failures).map_err(|e| e.message().to_owned())?;
+    let values = cast(&texts, FieldType::Text, to, zone, &mut failures).map_err(|e| e.message().to_owned())?;
     failures.pop_first().map_or(Ok(values), |(_, why)| Err(why))
 }
 
@@ -94,7 +98,7 @@ pub(super) fn cast(
         }
         (Double, Text) => Ok(Arc::new(double_texts(array.as_primitive::<Float64Type>()))),
         (Time, Text) => Ok(Arc::new(time_texts(array.as_primitive::<TimestampMicrosecondType>(), zone))),
-        (Text, to) => from_text(array.as_string::<i32>(), to, failures),
+        (Text, to) => Ok(from_text(array.as_string::<i32>(), to, zone, failures)),
         (from, to) => Err(Error::failed(format!("a {} cannot become a {}", from.name(), to.name()))),
     }
 }
@@ -174,13 +178,15 @@ fn time_texts(values: &TimestampMicrosecondArray, zone: &Zone) -> StringArray {
     values.iter().map(|value| value.map(text)).collect()
 }
 
-fn from_text(texts: &StringArray, to: FieldType, failures: &mut Failures) -> Result<ArrayRef> {
-    Ok(match to {
+fn from_text(texts: &StringArray, to: FieldType, zone: &Zone, failures: &mut Failures) -> ArrayRef {
+    match to {
         FieldType::Int => Arc::new(each(texts, to, failures, read_int).collect::<Int64Array>()),
         FieldType::Double => Arc::new(each(texts, to, failures, read_double).collect::<Float64Array>()),
         FieldType::Bool => Arc::new(each(texts, to, failures, read_bool).collect::<BooleanArray>()),
         FieldType::Time => {
-            let times = each(texts, to, failures, |text| literal::time(text).map(Ts::micros));
+            let (reader, cache) = (literal::time_reader(zone), RefCell::new(DayCache::default()));
+            let read = |text: &str| reader.text(text.as_bytes(), &mut cache.borrow_mut()).ok();
+            let times = each(texts, to, failures, |text| read(text).map(|reading| reading.ts.micros()));
             Arc::new(times.collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
         }
         FieldType::Decimal { precision, scale } => {
@@ -188,7 +194,7 @@ fn from_text(texts: &StringArray, to: FieldType, failures: &mut Failures) -> Res
             typed_decimals(&(Arc::new(values.collect::<Decimal128Array>()) as ArrayRef), to)
         }
         FieldType::Text | FieldType::List(_) => Arc::new(texts.clone()),
-    })
+    }
 }
 
 fn each<'a, T>(
@@ -210,7 +216,7 @@ fn each<'a, T>(
 
 /// Fractions of a text round half away from zero, those of a double half to even: so does DuckDB.
 fn read_int(text: &str) -> Option<i64> {
-    text.parse().ok().or_else(|| read_double(text).and_then(|value| whole(value.round())))
+    text.parse().ok().or_else(|| read_decimal(text, DIGITS, 0).and_then(|value| i64::try_from(value).ok()))
 }
 
 /// Rust's grammar of numbers is SQL's, with `inf` and `nan`; a lone point is none of it.

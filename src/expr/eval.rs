@@ -8,13 +8,15 @@ use super::arithmetic;
 use super::bind::{Step, Typed};
 use super::cast::cast;
 pub(super) use super::cast::{can_cast, one, read};
-use super::functions::Failures;
+use super::functions::{Failures, Kernel};
+use super::set;
 use super::tree::Operator;
 use crate::error::{Error, Result};
 use crate::schema::FieldType;
-use crate::time::Zone;
+use crate::time::{Ts, Zone};
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Datum, Float64Array, Scalar, StringArray, UInt32Array, new_null_array,
+    Array, ArrayRef, AsArray, BooleanArray, Datum, Float64Array, Scalar, StringArray, TimestampMicrosecondArray,
+    UInt32Array, new_null_array,
 };
 use arrow::compute::kernels::zip::zip;
 use arrow::compute::kernels::{cmp, comparison};
@@ -64,8 +66,18 @@ fn wrong(error: &ArrowError) -> Error {
     Error::failed(format!("cannot compute: {error}"))
 }
 
-/// Computes a tree.
+/// Computes a tree. A row that fails is null, and a constant that fails does so in every row.
 pub(super) fn evaluate(typed: &Typed, input: &Input<'_>) -> Result<Values> {
+    let values = step(typed, input)?;
+    if values.failures.is_empty() {
+        return Ok(values);
+    }
+    let array = values.full(input.rows)?;
+    let failures = spread(values.failures, values.constant, input.rows);
+    Ok(Values::each(null_where(array, &failures)?, failures))
+}
+
+fn step(typed: &Typed, input: &Input<'_>) -> Result<Values> {
     let ty = typed.ty;
     match &typed.step {
         Step::Null => Ok(Values { array: new_null_array(&ty.arrow(), 1), constant: true, failures: Failures::new() }),
@@ -79,7 +91,7 @@ pub(super) fn evaluate(typed: &Typed, input: &Input<'_>) -> Result<Values> {
             Ok(Arc::new(without_nulls(&wanted)))
         }),
         Step::Negate(x) => arithmetic::negate(evaluate(x, input)?, ty),
-        Step::Shift(x, micros) => shift(evaluate(x, input)?, *micros),
+        Step::Shift(x, micros) => Ok(shift(evaluate(x, input)?, *micros)),
         Step::And(a, b) => logic(evaluate(a, input)?, evaluate(b, input)?, input.rows, false),
         Step::Or(a, b) => logic(evaluate(a, input)?, evaluate(b, input)?, input.rows, true),
         Step::Compare(operator, a, b) => compare(*operator, evaluate(a, input)?, evaluate(b, input)?, a.ty),
@@ -87,6 +99,7 @@ pub(super) fn evaluate(typed: &Typed, input: &Input<'_>) -> Result<Values> {
             let types = (a.ty, b.ty, ty);
             arithmetic::compute(*operator, evaluate(a, input)?, evaluate(b, input)?, types)
         }
+        Step::In(x, set) => unary(evaluate(x, input)?, |array| Ok(Arc::new(set.contains(array)))),
         Step::Concat(a, b) => concat(evaluate(a, input)?, evaluate(b, input)?, input.rows),
         Step::Like { text, pattern, escape, any_case } => {
             like(evaluate(text, input)?, evaluate(pattern, input)?, *escape, *any_case)
@@ -98,24 +111,25 @@ pub(super) fn evaluate(typed: &Typed, input: &Input<'_>) -> Result<Values> {
             let mut failures = Failures::new();
             let array = cast(&array, value.ty, ty, input.zone, &mut failures)?;
             if !or_null {
-                merge(&mut all, spread(failures, constant, input.rows));
+                merge(&mut all, failures);
             }
             Ok(Values { array, constant, failures: all })
         }
-        Step::Call { arguments, kernel } => {
-            let mut failures = Failures::new();
-            let mut arrays = Vec::with_capacity(arguments.len());
-            for argument in arguments {
-                let values = evaluate(argument, input)?;
-                arrays.push(values.full(input.rows)?);
-                merge(&mut failures, values.failures);
-            }
-            let mut own = Failures::new();
-            let array = kernel.run(&arrays, input.rows, &mut own)?;
-            merge(&mut failures, own);
-            Ok(Values::each(array, failures))
-        }
+        Step::Call { arguments, kernel } => call(arguments, kernel.as_ref(), input),
     }
+}
+
+/// A function of constants alone is computed once.
+fn call(arguments: &[Typed], kernel: &dyn Kernel, input: &Input<'_>) -> Result<Values> {
+    let all = arguments.iter().map(|argument| evaluate(argument, input)).collect::<Result<Vec<_>>>()?;
+    let constant = all.iter().all(|values| values.constant);
+    let rows = if constant { 1 } else { input.rows };
+    let arrays = all.iter().map(|values| values.full(rows)).collect::<Result<Vec<_>>>()?;
+    let mut own = Failures::new();
+    let array = kernel.run(&arrays, rows, &mut own)?;
+    let mut failures = Failures::new();
+    all.into_iter().map(|values| values.failures).chain([own]).for_each(|more| merge(&mut failures, more));
+    Ok(Values { array, constant, failures })
 }
 
 /// Truth values, where null is false.
@@ -139,7 +153,7 @@ pub(super) fn merge(all: &mut Failures, more: Failures) {
 }
 
 /// The failure of a constant is that of every row.
-pub(super) fn spread(failures: Failures, constant: bool, rows: usize) -> Failures {
+fn spread(failures: Failures, constant: bool, rows: usize) -> Failures {
     match (constant, failures.get(&0)) {
         (true, Some(why)) => (0..rows).map(|row| (row, why.clone())).collect(),
         _ => failures,
@@ -150,10 +164,20 @@ fn unary(values: Values, apply: impl Fn(&ArrayRef) -> Result<ArrayRef, ArrowErro
     Ok(Values { array: apply(&values.array).map_err(|e| wrong(&e))?, ..values })
 }
 
-fn shift(values: Values, micros: i64) -> Result<Values> {
+/// A time beyond the range of calendars fails.
+fn shift(values: Values, micros: i64) -> Values {
     let times = values.array.as_primitive::<TimestampMicrosecondType>();
-    let moved = times.unary::<_, TimestampMicrosecondType>(|time| time.saturating_add(micros)).with_timezone("UTC");
-    Ok(Values { array: Arc::new(moved), ..values })
+    let mut failures = Failures::new();
+    let each = times.iter().enumerate().map(|(row, time)| {
+        let moved = time?.checked_add(micros).filter(|moved| Ts::from_micros(*moved).is_in_range());
+        if moved.is_none() {
+            failures.insert(row, "a time beyond the years -9999 to 9999".to_owned());
+        }
+        moved
+    });
+    let moved = each.collect::<TimestampMicrosecondArray>().with_timezone("UTC");
+    merge(&mut failures, values.failures);
+    Values { array: Arc::new(moved), constant: values.constant, failures }
 }
 
 /// `AND` and `OR`: `decides` on either side is the answer, whatever the other side is, or fails to be.
@@ -195,19 +219,16 @@ pub(super) fn both(array: ArrayRef, a: Values, b: Values) -> Values {
 /// Doubles as they compare: -0 is 0, and NaN one value above all.
 fn canonical(values: Values) -> Values {
     let doubles = values.array.as_primitive::<Float64Type>();
-    let canonical: Float64Array = doubles.unary(|x| if x.is_nan() { f64::NAN.abs() } else { x + 0.0 });
+    let canonical: Float64Array = doubles.unary(set::canonical);
     Values { array: Arc::new(canonical), ..values }
 }
 
 fn concat(a: Values, b: Values, rows: usize) -> Result<Values> {
+    let rows = if a.constant && b.constant { 1 } else { rows };
     let (left, right) = (a.full(rows)?, b.full(rows)?);
     let joined = arrow::compute::kernels::concat_elements::concat_elements_utf8(left.as_string(), right.as_string());
     let joined: StringArray = joined.map_err(|e| wrong(&e))?;
-    let constant = a.constant && b.constant;
-    let mut failures = a.failures;
-    merge(&mut failures, b.failures);
-    let array: ArrayRef = if constant { Arc::new(joined.slice(0, rows.min(1))) } else { Arc::new(joined) };
-    Ok(Values { array, constant: constant && rows > 0, failures })
+    Ok(both(Arc::new(joined), a, b))
 }
 
 fn like(a: Values, b: Values, escape: Option<char>, any_case: bool) -> Result<Values> {

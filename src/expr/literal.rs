@@ -20,10 +20,11 @@ pub(super) fn of(sql: Sql<'_>, value: &Value, at: Location) -> Result<Literal> {
         Value::Number(text, _) => {
             number(text).ok_or_else(|| sql.error(at, format!("expected a number, found \"{text}\"")))
         }
-        other => match other.clone().into_string() {
-            Some(text) => Ok(Literal::Text(text)),
-            None => Err(sql.error(at, "expected a number or a text in single quotes")),
-        },
+        Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) | Value::UnicodeStringLiteral(text) => {
+            Ok(Literal::Text(text.clone()))
+        }
+        Value::DollarQuotedString(text) => Ok(Literal::Text(text.value.clone())),
+        other => Err(sql.error(at, format!("expected a number or a text in single quotes, found {other}"))),
     }
 }
 
@@ -42,20 +43,14 @@ fn number(text: &str) -> Option<Literal> {
     text.parse().ok().filter(|value: &f64| value.is_finite()).map(Literal::Double)
 }
 
-/// `TIMESTAMP '2026-01-31 12:00'`
-pub(super) fn typed(sql: Sql<'_>, text: &str, to: FieldType, at: Location) -> Result<Literal> {
-    match to {
-        FieldType::Time => time(text).map(Literal::Time).ok_or_else(|| {
-            sql.error(at, format!("expected a time, found \"{text}\"")).hint("TIMESTAMP '2026-01-31 12:00:00'")
-        }),
-        _ => Err(sql.error(at, "a type stands before a text for times only").hint("CAST('1' AS bigint) reads others")),
-    }
+/// A text as an instant; without an offset it is in `zone`.
+pub(super) fn time(text: &str, zone: &Zone) -> Option<Ts> {
+    time_reader(zone).text(text.as_bytes(), &mut DayCache::default()).ok().map(|reading| reading.ts)
 }
 
-/// A text as an instant; without an offset it is in UTC.
-pub(super) fn time(text: &str) -> Option<Ts> {
-    let reader = TimeReader::new(TimeFormat::Rfc3339, Zone::UTC);
-    reader.text(text.as_bytes(), &mut DayCache::default()).ok().map(|reading| reading.ts)
+/// What reads texts as instants.
+pub(super) fn time_reader(zone: &Zone) -> TimeReader {
+    TimeReader::new(TimeFormat::Rfc3339, zone.clone())
 }
 
 /// The number with the other sign, if it has one.

@@ -13,6 +13,7 @@ mod literal;
 mod parse;
 mod scalar;
 mod select;
+mod set;
 mod sql;
 #[cfg(test)]
 mod tests;

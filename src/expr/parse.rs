@@ -22,14 +22,34 @@ pub(super) struct Parse<'a> {
     /// The text.
     pub(super) sql: Sql<'a>,
     /// Where aggregate calls go; none where they cannot stand.
-    pub(super) calls: Option<&'a mut Vec<Call>>,
+    calls: Option<&'a mut Vec<Call>>,
+    depth: usize,
 }
 
-impl Parse<'_> {
+/// How deep trees may be: they are gone through by functions that call themselves, also in threads of little stack.
+const DEPTH: usize = 100;
+
+impl<'a> Parse<'a> {
+    /// For text in which aggregate calls cannot stand.
+    pub(super) fn of(sql: Sql<'a>) -> Self {
+        Self { sql, calls: None, depth: 0 }
+    }
+
+    /// For text whose aggregate calls are gathered.
+    pub(super) fn gathering(sql: Sql<'a>, calls: &'a mut Vec<Call>) -> Self {
+        Self { sql, calls: Some(calls), depth: 0 }
+    }
+
     /// The tree of an expression that starts at `start`, if the parser does not know better.
     pub(super) fn expr(&mut self, ast: &Ast, start: Location) -> Result<Expr> {
         let at = self.sql.place(ast, start);
-        Ok(Expr { node: self.node(ast, at)?, at })
+        if self.depth == DEPTH {
+            return Err(self.sql.error(at, "nested too deeply"));
+        }
+        self.depth += 1;
+        let node = self.node(ast, at);
+        self.depth -= 1;
+        Ok(Expr { node: node?, at })
     }
 
     fn boxed(&mut self, ast: &Ast, at: Location) -> Result<Box<Expr>> {
@@ -44,14 +64,15 @@ impl Parse<'_> {
             Ast::Nested(inner) => self.node(inner, at),
             Ast::Value(value) => literal::of(self.sql, &value.value, at).map(Node::Literal),
             Ast::TypedString(typed) => {
-                let text = typed.value.value.clone().into_string().unwrap_or_default();
                 let to = declare::type_of(self.sql, &typed.data_type.to_string(), at)?;
-                literal::typed(self.sql, &text, to, at).map(Node::Literal)
+                let text = literal::of(self.sql, &typed.value.value, at)?;
+                let value = Box::new(Expr { node: Node::Literal(text), at });
+                Ok(Node::Cast { value, to, or_null: false })
             }
             Ast::UnaryOp { op, expr } => self.unary(op, expr, at),
             Ast::BinaryOp { left, op, right } => self.binary(left, op, right, at),
-            Ast::IsNull(x) => Ok(Node::IsNull(self.boxed(x, at)?)),
-            Ast::IsNotNull(x) => Ok(not(Node::IsNull(self.boxed(x, at)?), at)),
+            Ast::IsNull(x) | Ast::IsUnknown(x) => Ok(Node::IsNull(self.boxed(x, at)?)),
+            Ast::IsNotNull(x) | Ast::IsNotUnknown(x) => Ok(not(Node::IsNull(self.boxed(x, at)?), at)),
             Ast::IsTrue(x) => Ok(Node::Is(self.boxed(x, at)?, true)),
             Ast::IsNotTrue(x) => Ok(not(Node::Is(self.boxed(x, at)?, true), at)),
             Ast::IsFalse(x) => Ok(Node::Is(self.boxed(x, at)?, false)),
@@ -158,8 +179,8 @@ impl Parse<'_> {
             BinaryOperator::LtEq => Operator::LessOrEqual,
             BinaryOperator::Gt => Operator::Greater,
             BinaryOperator::GtEq => Operator::GreaterOrEqual,
-            BinaryOperator::And => Operator::And,
-            BinaryOperator::Or => Operator::Or,
+            BinaryOperator::And => return self.chain(Operator::And, op, left, right, at),
+            BinaryOperator::Or => return self.chain(Operator::Or, op, left, right, at),
             BinaryOperator::Arrow => return self.call_over("json_extract", &[left, right], at),
             BinaryOperator::LongArrow => return self.call_over("json_extract_string", &[left, right], at),
             BinaryOperator::PGRegexMatch => return self.call_over("regexp_full_match", &[left, right], at),
@@ -172,12 +193,47 @@ impl Parse<'_> {
         Ok(Node::Binary(operator, self.boxed(left, at)?, self.boxed(right, at)?))
     }
 
+    /// `a AND b AND c AND d`, which the parser nests to the left, as a tree that is not deep.
+    fn chain(
+        &mut self,
+        operator: Operator,
+        op: &BinaryOperator,
+        left: &Ast,
+        right: &Ast,
+        at: Location,
+    ) -> Result<Node> {
+        let mut operands = vec![right];
+        let mut first = left;
+        while let Ast::BinaryOp { left, op: same, right } = first
+            && same == op
+        {
+            operands.push(right);
+            first = left;
+        }
+        operands.push(first);
+        let mut all = operands.into_iter().rev().map(|ast| self.expr(ast, at)).collect::<Result<Vec<_>>>()?;
+        while all.len() > 2 {
+            let mut pairs = Vec::with_capacity(all.len().div_ceil(2));
+            let mut rest = all.into_iter();
+            while let Some(a) = rest.next() {
+                pairs.push(match rest.next() {
+                    Some(b) => Expr { at: a.at, node: Node::Binary(operator, Box::new(a), Box::new(b)) },
+                    None => a,
+                });
+            }
+            all = pairs;
+        }
+        match <[Expr; 2]>::try_from(all) {
+            Ok([a, b]) => Ok(Node::Binary(operator, Box::new(a), Box::new(b))),
+            Err(_) => Err(self.unsupported(at)),
+        }
+    }
+
     /// `x + INTERVAL ...`
     fn shifted(&mut self, left: &Ast, back: bool, interval: &Ast, at: Location) -> Result<Node> {
         let Ast::Interval(interval) = interval else { return Err(self.unsupported(at)) };
         let micros = self.length(interval, at)?;
-        let by = Expr { node: Node::Literal(Literal::Int(if back { -micros } else { micros })), at };
-        Ok(Node::Shift(self.boxed(left, at)?, Box::new(by)))
+        Ok(Node::Shift(self.boxed(left, at)?, if back { micros.saturating_neg() } else { micros }))
     }
 
     fn length(&self, interval: &Interval, at: Location) -> Result<i64> {
@@ -214,8 +270,10 @@ impl Parse<'_> {
     ) -> Result<Node> {
         let escape = match escape {
             None => None,
-            Some(Ast::Value(value)) => value.value.clone().into_string().and_then(|text| text.chars().next()),
-            Some(_) => return Err(self.sql.error(at, "ESCAPE takes one character in quotes")),
+            Some(ast) => match self.node(ast, at)? {
+                Node::Literal(Literal::Text(text)) if text.chars().count() == 1 => text.chars().next(),
+                _ => return Err(self.sql.error(self.sql.place(ast, at), "ESCAPE takes one character in quotes")),
+            },
         };
         let (text, pattern) = (self.boxed(x, at)?, self.boxed(pattern, at)?);
         Ok(negated_if(negated, Node::Like { text, pattern, escape, any_case }, at))

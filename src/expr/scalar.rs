@@ -5,10 +5,11 @@
 use super::bind::{Binder, Step, Typed};
 use super::eval::{self, Input};
 use super::functions::Failures;
+use super::literal;
 use super::sql::Sql;
 use super::tree::{Expr, Node};
 use crate::error::{Error, Result};
-use crate::schema::{FieldPath, FieldType, Literal};
+use crate::schema::{FieldPath, FieldType};
 use crate::time::Zone;
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, new_null_array};
 use arrow::compute::{concat, take};
@@ -90,7 +91,10 @@ impl Scalar {
     pub fn fields(&self) -> Vec<(&FieldPath, Use)> {
         let mut all = Vec::new();
         fields_of(&self.root, Use::Value, &mut all);
-        all
+        // What is calculated with anywhere is one column, and a number.
+        let numbers: Vec<&FieldPath> =
+            all.iter().filter(|(_, used)| *used == Use::Number).map(|(path, _)| *path).collect();
+        all.iter().map(|(path, used)| (*path, if numbers.contains(path) { Use::Number } else { *used })).collect()
     }
 
     /// Finds columns and types. Times are taken apart, and put together, in `zone`.
@@ -108,27 +112,37 @@ impl Scalar {
 
 /// The fields of a tree, and what is done with each.
 fn fields_of<'a>(expr: &'a Expr, used: Use, all: &mut Vec<(&'a FieldPath, Use)>) {
+    let of = |number: bool| if number { Use::Number } else { Use::Value };
     match &expr.node {
         Node::Field(path) => all.push((path, used)),
         Node::Negate(x) => fields_of(x, Use::Number, all),
         Node::Binary(operator, a, b) => {
-            let number = |x: &Expr| {
-                matches!(x.node, Node::Literal(Literal::Int(_) | Literal::Decimal { .. } | Literal::Double(_)))
-            };
-            let used = match operator.is_arithmetic() || number(a) || number(b) {
-                true => Use::Number,
-                false => Use::Value,
-            };
-            fields_of(a, used, all);
-            fields_of(b, used, all);
+            let number = operator.is_arithmetic() || (operator.compares() && (is_number(a) || is_number(b)));
+            fields_of(a, of(number), all);
+            fields_of(b, of(number), all);
+        }
+        Node::In(x, list) => {
+            let number = is_number(x) || list.iter().any(is_number);
+            std::iter::once(x.as_ref()).chain(list).for_each(|part| fields_of(part, of(number), all));
         }
         Node::Call(kind, arguments) => {
             for (place, argument) in arguments.iter().enumerate() {
                 let number = kind.calculates_with(place, arguments.len());
-                fields_of(argument, if number { Use::Number } else { Use::Value }, all);
+                fields_of(argument, of(number), all);
             }
         }
         node => node.parts().into_iter().for_each(|part| fields_of(part, Use::Value, all)),
+    }
+}
+
+/// Whether it is a number whatever the fields are.
+fn is_number(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Literal(value) => literal::type_of(value).is_some_and(FieldType::is_number),
+        Node::Negate(_) => true,
+        Node::Binary(operator, ..) => operator.is_arithmetic(),
+        Node::Cast { to, .. } => to.is_number(),
+        _ => false,
     }
 }
 
@@ -158,7 +172,7 @@ impl Bound {
             return self.of_dictionary(columns, column, dictionary);
         }
         let values = eval::evaluate(&self.root, &Input { columns, rows, zone: &self.zone })?;
-        Ok(Computed { values: values.full(rows)?, failures: eval::spread(values.failures, values.constant, rows) })
+        Ok(Computed { values: values.full(rows)?, failures: values.failures })
     }
 
     /// Computes it once for each value of a dictionary, and once for null, which stands behind them.
@@ -175,7 +189,7 @@ impl Bound {
         let mut over: Vec<ArrayRef> = columns.to_vec();
         over[column] = words;
         let values = eval::evaluate(&self.root, &Input { columns: &over, rows: count, zone: &self.zone })?;
-        let failed = eval::spread(values.failures.clone(), values.constant, count);
+        let failed = &values.failures;
         let keys = dictionary.keys().iter().map(|key| key.unwrap_or(count as i32 - 1));
         let keys = Int32Array::from_iter_values(keys);
         let failures = match failed.is_empty() {

@@ -3,7 +3,7 @@
 //! Must not know flags. The error shows the place in the text; the flag's name is the caller's to add.
 
 use super::parse::Parse;
-use super::sql::{Item, Sql};
+use super::sql::Sql;
 use super::tree::Node;
 use super::{Call, Key, Order, Output, Scalar, Selection, check_names};
 use crate::error::Result;
@@ -13,11 +13,11 @@ use sqlparser::ast::OrderBySort;
 pub fn parse_keys(text: &str) -> Result<Vec<Key>> {
     let sql = Sql { text, takes: "a field" };
     let keys = sql.items()?.into_iter().map(|item| {
-        let root = Parse { sql, calls: None }.expr(&item.expr, item.start)?;
+        let root = Parse::of(sql).expr(&item.expr, item.start)?;
         let expr = Scalar { text: text.into(), root };
         let name = item.alias.clone().unwrap_or_else(|| match expr.as_field() {
             Some(path) => path.name(),
-            None => typed(&item),
+            None => item.typed.clone(),
         });
         Ok(Key { expr, name })
     });
@@ -30,7 +30,7 @@ pub fn parse_keys(text: &str) -> Result<Vec<Key>> {
 pub fn parse_scalar(text: &str, takes: &'static str) -> Result<Scalar> {
     let sql = Sql { text, takes };
     let (ast, start) = sql.expression()?;
-    let root = Parse { sql, calls: None }.expr(&ast, start)?;
+    let root = Parse::of(sql).expr(&ast, start)?;
     Ok(Scalar { text: text.into(), root })
 }
 
@@ -46,12 +46,12 @@ impl Selection {
     pub fn add_outputs(&mut self, text: &str) -> Result<()> {
         let sql = Sql { text, takes: "a call like sum(amount)" };
         for item in sql.items()? {
-            let root = Parse { sql, calls: Some(&mut self.calls) }.expr(&item.expr, item.start)?;
+            let root = Parse::gathering(sql, &mut self.calls).expr(&item.expr, item.start)?;
             let name = match (&item.alias, &root.node) {
                 (Some(alias), _) => alias.clone(),
                 (None, Node::Aggregate(call)) => self.calls[*call].shown.clone(),
                 (None, Node::Field(path)) => path.name(),
-                (None, _) => typed(&item),
+                (None, _) => item.typed.clone(),
             };
             self.outputs.push(Output { expr: Scalar { text: text.into(), root }, name });
         }
@@ -62,7 +62,7 @@ impl Selection {
     pub fn condition(&mut self, text: &str, takes: &'static str) -> Result<Scalar> {
         let sql = Sql { text, takes };
         let (ast, start) = sql.expression()?;
-        let root = Parse { sql, calls: Some(&mut self.calls) }.expr(&ast, start)?;
+        let root = Parse::gathering(sql, &mut self.calls).expr(&ast, start)?;
         Ok(Scalar { text: text.into(), root })
     }
 
@@ -71,7 +71,7 @@ impl Selection {
         let sql = Sql { text, takes: "a column" };
         let items = sql.orders()?;
         let each = items.into_iter().map(|(item, start)| {
-            let root = Parse { sql, calls: Some(&mut self.calls) }.expr(&item.expr, start)?;
+            let root = Parse::gathering(sql, &mut self.calls).expr(&item.expr, start)?;
             Ok(Order {
                 expr: Scalar { text: text.into(), root },
                 descending: matches!(item.options.sort, Some(OrderBySort::Desc)),
@@ -91,11 +91,6 @@ impl Call {
             && self.constants == other.constants
             && self.filter == other.filter
     }
-}
-
-/// An item as it was typed, in the parser's spacing.
-fn typed(item: &Item) -> String {
-    item.expr.to_string()
 }
 
 #[cfg(test)]
@@ -219,6 +214,9 @@ mod tests {
         assert_eq!(keys("\"a\"\"b\""), [key("a\"b", "a\"b")]);
         assert_eq!(keys("@timestamp,_file"), [key("@timestamp", "@timestamp"), key("_file", "_file")]);
         assert_eq!(keys("a.b.c"), [key("a|b|c", "a.b.c")]);
+        let names = |text: &str| parse_keys(text).unwrap().into_iter().map(|key| key.name).collect::<Vec<_>>();
+        assert_eq!(names("lower( user ), a+1, x::bigint"), ["lower(user)", "a + 1", "x::BIGINT"]);
+        assert_eq!(names("user || '\"user\"'"), ["\"user\" || '\"user\"'"]);
     }
 
     #[test]

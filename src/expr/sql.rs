@@ -12,6 +12,8 @@ use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Word};
 
 /// How deep expressions may nest, so that no input can exhaust the stack.
 const DEPTH: usize = 50;
+/// How many operators may stand in one text: the parser nests `a + b + c` as deep as it is long.
+const OPERATORS: usize = 500;
 /// How much of a long line an error shows before and behind the place.
 const SHOWN: usize = 50;
 
@@ -32,6 +34,8 @@ pub(super) struct Item {
     pub(super) alias: Option<String>,
     /// Where it starts.
     pub(super) start: Location,
+    /// It as it was typed, in the parser's spacing.
+    pub(super) typed: String,
 }
 
 impl Sql<'_> {
@@ -81,6 +85,11 @@ impl Sql<'_> {
         if tokens.is_empty() {
             return Err(Error::usage(format!("expected {}, found nothing", self.takes)));
         }
+        let chained = tokens.windows(2).filter(|pair| !is_operator(&pair[0].token) && is_chain(&pair[1].token)).count();
+        if chained > OPERATORS {
+            return Err(Error::usage(format!("expected at most {OPERATORS} operators, found {chained}"))
+                .hint("x IN (1, 2, 3) is short for many comparisons"));
+        }
         Ok(Parser::new(&GenericDialect {}).with_recursion_limit(DEPTH).with_tokens_with_locations(soften(tokens)))
     }
 
@@ -100,8 +109,30 @@ impl Sql<'_> {
         };
         match alias {
             Some(alias) if alias.is_empty() => Err(self.error(start, "expected a name after AS, found an empty one")),
-            alias => Ok(Item { expr, alias, start }),
+            alias => Ok(Item { typed: self.typed(&expr)?, expr, alias, start }),
         }
+    }
+
+    /// An expression as it was typed: keywords that were made names have no quotes.
+    fn typed(self, expr: &Expr) -> Result<String> {
+        let mut text = expr.to_string();
+        for token in self.tokens()? {
+            if let Token::Word(Word { value, quote_style: None, keyword }) = token.token
+                && keyword != Keyword::NoKeyword
+                && !self.text.contains(&format!("\"{value}\""))
+            {
+                text = text.replace(&format!("\"{value}\""), &value);
+            }
+        }
+        Ok(text)
+    }
+
+    /// Whether a name in double quotes stands there.
+    pub(super) fn is_quoted(self, at: Location) -> bool {
+        let place = |number: u64| usize::try_from(number).ok()?.checked_sub(1);
+        let line = place(at.line).and_then(|line| self.text.lines().nth(line));
+        let found = line.zip(place(at.column)).and_then(|(line, column)| line.chars().nth(column));
+        found == Some('"')
     }
 
     /// An error with the line of the text it is about and a caret below the place.
@@ -125,7 +156,7 @@ impl Sql<'_> {
 
     /// Where an expression starts; `start` where the parser did not keep it.
     pub(super) fn place(self, expr: &Expr, start: Location) -> Location {
-        Some(expr.span().start).filter(|place| place.line > 0).unwrap_or(start)
+        Some(beginning(expr)).filter(|place| place.line > 0).unwrap_or(start)
     }
 
     fn parse_error(self, error: &ParserError) -> Error {
@@ -138,6 +169,37 @@ impl Sql<'_> {
             .split_once(", Column: ")
             .and_then(|(line, column)| Some(Location { line: line.parse().ok()?, column: column.parse().ok()? }));
         self.error(place.unwrap_or_else(Location::empty), own_words(message))
+    }
+}
+
+/// Where an expression starts. Chains of operators are as deep as they are long, so they are gone along, not into.
+fn beginning(expr: &Expr) -> Location {
+    let mut expr = expr;
+    loop {
+        expr = match expr {
+            Expr::BinaryOp { left: x, .. }
+            | Expr::IsNull(x)
+            | Expr::IsNotNull(x)
+            | Expr::IsUnknown(x)
+            | Expr::IsNotUnknown(x)
+            | Expr::IsTrue(x)
+            | Expr::IsNotTrue(x)
+            | Expr::IsFalse(x)
+            | Expr::IsNotFalse(x)
+            | Expr::IsDistinctFrom(x, _)
+            | Expr::IsNotDistinctFrom(x, _)
+            | Expr::In { expr: x, .. }
+            | Expr::Between { expr: x, .. }
+            | Expr::Like { expr: x, .. }
+            | Expr::ILike { expr: x, .. }
+            | Expr::UnaryOp { expr: x, .. }
+            | Expr::Cast { expr: x, .. }
+            | Expr::CompoundFieldAccess { root: x, .. }
+            | Expr::Nested(x) => x,
+            Expr::Case { case_token, .. } => return case_token.0.span.start,
+            Expr::Function(function) => return function.name.span().start,
+            other => return other.span().start,
+        };
     }
 }
 
@@ -155,18 +217,22 @@ fn soften(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     for i in 0..tokens.len() {
         let before = i.checked_sub(1).map(|i| &tokens[i].token);
         let after = tokens.get(i + 1).map(|token| &token.token);
-        let after_is_operator = after.is_some_and(is_operator);
-        if may_precede_name(before)
-            && may_follow_name(before, after)
-            && let Token::Word(word) = &mut tokens[i].token
-            && word.keyword != Keyword::NoKeyword
-            && !is_literal(word)
-            && !(is_prefix(word) && after_is_operator)
-        {
-            *word = Word { value: word.value.clone(), quote_style: Some('"'), keyword: Keyword::NoKeyword };
+        let Token::Word(word) = &tokens[i].token else { continue };
+        if is_division(before, word, after) {
+            tokens[i].token = Token::DuckIntDiv;
+        } else if is_name(before, word, after) {
+            let name = Word { value: word.value.clone(), quote_style: Some('"'), keyword: Keyword::NoKeyword };
+            tokens[i].token = Token::Word(name);
         }
     }
     tokens
+}
+
+/// Whether a keyword stands where only a name can.
+fn is_name(before: Option<&Token>, word: &Word, after: Option<&Token>) -> bool {
+    let opens = is_prefix(word) && after.is_some_and(is_operator);
+    let keyword = word.keyword != Keyword::NoKeyword && !is_literal(word) && !opens;
+    keyword && may_precede_name(before) && may_follow_name(before, word, after)
 }
 
 fn may_precede_name(token: Option<&Token>) -> bool {
@@ -176,15 +242,41 @@ fn may_precede_name(token: Option<&Token>) -> bool {
             use Keyword::{AND, BETWEEN, DISTINCT, ELSE, ILIKE, LIKE, NOT, OR, THEN, WHEN};
             [DISTINCT, AND, OR, NOT, WHEN, THEN, ELSE, BETWEEN, LIKE, ILIKE].contains(&word.keyword)
         }
+        Some(Token::DoubleColon) => false,
         Some(other) => is_operator(other),
     }
 }
 
-fn may_follow_name(before: Option<&Token>, after: Option<&Token>) -> bool {
+fn may_follow_name(before: Option<&Token>, name: &Word, after: Option<&Token>) -> bool {
+    use Keyword::{AND, AS, BETWEEN, ILIKE, IN, IS, LIKE, OR};
     match after {
         None | Some(Token::RParen | Token::Comma | Token::Period) => true,
-        Some(Token::Word(word)) => word.keyword == Keyword::AS,
+        // The parser itself takes most keywords in front of these for names, but not the two that open something.
+        Some(Token::Word(word)) if matches!(name.keyword, Keyword::INTERVAL | Keyword::EXISTS) => {
+            [AND, AS, BETWEEN, ILIKE, IN, IS, LIKE, OR].contains(&word.keyword)
+        }
+        Some(Token::Word(word)) => word.keyword == AS,
         Some(other) => before == Some(&Token::Period) || is_operator(other),
+    }
+}
+
+/// Whether it is `DIV` between two operands, which is `//`.
+fn is_division(before: Option<&Token>, word: &Word, after: Option<&Token>) -> bool {
+    if word.keyword != Keyword::DIV {
+        return false;
+    }
+    let operand = |token: &Token| matches!(token, Token::Word(_) | Token::Number(..));
+    before.is_some_and(|token| operand(token) || matches!(token, Token::RParen | Token::RBracket))
+        && after.is_some_and(|token| operand(token) || *token == Token::LParen)
+        && !matches!(after, Some(Token::Word(Word { keyword: Keyword::AS, .. })))
+}
+
+/// Whether it makes a tree deeper.
+fn is_chain(token: &Token) -> bool {
+    match token {
+        Token::Word(word) => matches!(word.keyword, Keyword::AND | Keyword::OR | Keyword::IS),
+        Token::Arrow | Token::LongArrow => true,
+        other => is_operator(other),
     }
 }
 
@@ -223,8 +315,8 @@ fn is_literal(word: &Word) -> bool {
 
 /// Whether the word means something of its own in front of an operator: `NOT -x`.
 fn is_prefix(word: &Word) -> bool {
-    use Keyword::{CASE, EXISTS, INTERVAL, NOT};
-    [CASE, EXISTS, INTERVAL, NOT].contains(&word.keyword)
+    use Keyword::{CASE, NOT};
+    [CASE, NOT].contains(&word.keyword)
 }
 
 /// The names of a plain field, outermost first; none for any other expression.

@@ -5,6 +5,7 @@
 use super::functions::FunctionKind;
 use super::{literal, sql};
 use crate::schema::{FieldPath, FieldType, Literal, Step};
+use crate::time::Span;
 use sqlparser::tokenizer::Location;
 use std::fmt;
 
@@ -31,7 +32,7 @@ pub(super) enum Node {
     /// `NOT x`
     Not(Box<Expr>),
     /// A time moved by a number of microseconds.
-    Shift(Box<Expr>, Box<Expr>),
+    Shift(Box<Expr>, i64),
     /// Two operands.
     Binary(Operator, Box<Expr>, Box<Expr>),
     /// `x IS NULL`
@@ -125,7 +126,8 @@ impl Node {
         match self {
             Node::Literal(_) | Node::Field(_) | Node::Aggregate(_) => Vec::new(),
             Node::Negate(x) | Node::Not(x) | Node::IsNull(x) | Node::Is(x, _) | Node::Cast { value: x, .. } => vec![x],
-            Node::Shift(a, b) | Node::Binary(_, a, b) | Node::Like { text: a, pattern: b, .. } => vec![a, b],
+            Node::Shift(x, _) => vec![x],
+            Node::Binary(_, a, b) | Node::Like { text: a, pattern: b, .. } => vec![a, b],
             Node::In(x, list) => std::iter::once(x.as_ref()).chain(list).collect(),
             Node::Case { branches, otherwise } => {
                 let each = branches.iter().flat_map(|(condition, result)| [condition, result]);
@@ -160,6 +162,11 @@ impl Operator {
         }
     }
 
+    /// Whether it compares.
+    pub(super) fn compares(self) -> bool {
+        !self.is_arithmetic() && !matches!(self, Operator::Concat | Operator::And | Operator::Or)
+    }
+
     /// Whether it calculates.
     pub(super) fn is_arithmetic(self) -> bool {
         use Operator::{Add, Divide, DivideInteger, Modulo, Multiply, Subtract};
@@ -186,9 +193,22 @@ impl fmt::Display for Expr {
             Node::Literal(value) => f.write_str(&literal::shown(value)),
             Node::Field(path) => f.write_str(&path_text(path)),
             Node::Aggregate(call) => write!(f, "aggregate {call}"),
-            Node::Negate(x) => write!(f, "-{}", Inner(x)),
+            Node::Negate(x) => match Inner(x).to_string() {
+                negative if negative.starts_with('-') => write!(f, "-({negative})"),
+                positive => write!(f, "-{positive}"),
+            },
             Node::Not(x) => write!(f, "NOT {}", Inner(x)),
-            Node::Shift(x, by) => write!(f, "{} + INTERVAL '{by} us'", Inner(x)),
+            Node::Shift(x, by) => {
+                let sign = if *by < 0 { '-' } else { '+' };
+                write!(f, "{} {sign} INTERVAL '{}'", Inner(x), Span::from_micros(by.saturating_abs()))
+            }
+            Node::Binary(operator @ (Operator::And | Operator::Or), a, b) => {
+                let side = |x: &Expr| match &x.node {
+                    Node::Binary(same, ..) if same == operator => x.to_string(),
+                    _ => Inner(x).to_string(),
+                };
+                write!(f, "{} {} {}", side(a), operator.sign(), side(b))
+            }
             Node::Binary(operator, a, b) => write!(f, "{} {} {}", Inner(a), operator.sign(), Inner(b)),
             Node::IsNull(x) => write!(f, "{} IS NULL", Inner(x)),
             Node::Is(x, truth) => write!(f, "{} IS {}", Inner(x), if *truth { "TRUE" } else { "FALSE" }),
@@ -217,7 +237,13 @@ struct Inner<'a>(&'a Expr);
 impl fmt::Display for Inner<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.node {
-            Node::Binary(..) | Node::Not(_) | Node::IsNull(_) | Node::Is(..) | Node::In(..) | Node::Like { .. } => {
+            Node::Binary(..)
+            | Node::Not(_)
+            | Node::IsNull(_)
+            | Node::Is(..)
+            | Node::In(..)
+            | Node::Like { .. }
+            | Node::Shift(..) => {
                 write!(f, "({})", self.0)
             }
             _ => write!(f, "{}", self.0),
