@@ -402,8 +402,8 @@ fn epoch(arguments: &[Argument<'_>], at: usize) -> Resolving {
 fn since_1970(arguments: &[Argument<'_>], micros: i64) -> Resolving {
     resolved(unit_and_time(arguments, 0)?, FieldType::Int, move |columns, _, _| {
         let time = columns[0].as_primitive::<Micros>();
-        // To the nearest, as DuckDB.
-        Ok(Arc::new(time.unary::<_, Int64Type>(|time| time.saturating_add(micros / 2).div_euclid(micros))))
+        // To the nearest, halves away from zero, as DuckDB.
+        Ok(Arc::new(time.unary::<_, Int64Type>(|time| (time.saturating_abs() + micros / 2) / micros * time.signum())))
     })
 }
 
