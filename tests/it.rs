@@ -15,5 +15,6 @@ mod outputs;
 mod queries;
 mod readme;
 mod rows_model;
+mod tables;
 mod updates;
 mod updates_model;

@@ -11,12 +11,16 @@ use crate::error::Result;
 use crate::event::Watermark;
 use crate::time::Ts;
 use crate::window::Window;
-use std::collections::{BTreeSet, HashMap};
+use hashbrown::HashMap;
+use std::collections::BTreeSet;
+
+/// Groups by key. The order of a walk over it repeats from run to run.
+type ByKey = HashMap<KeyId, GroupId, foldhash::fast::FixedState>;
 
 /// One endless window per key.
 #[derive(Default)]
 pub(super) struct Global {
-    groups: HashMap<KeyId, GroupId>,
+    groups: ByKey,
 }
 
 impl Assign for Global {
@@ -57,7 +61,7 @@ pub(super) struct Counted {
     /// Full windows are kept, for as long as this says; none: they are let go as soon as they were written.
     keep: Option<Keep>,
     /// The windows that are not full.
-    current: HashMap<KeyId, GroupId>,
+    current: ByKey,
     /// Those that the last record filled.
     full: Vec<GroupId>,
     kept: BTreeSet<(Ts, GroupId)>,
@@ -66,7 +70,7 @@ pub(super) struct Counted {
 impl Counted {
     /// Windows of `every` records.
     pub(super) fn new(every: u64, keep: Option<Keep>) -> Self {
-        let (current, full, kept) = (HashMap::new(), Vec::new(), BTreeSet::new());
+        let (current, full, kept) = (ByKey::default(), Vec::new(), BTreeSet::new());
         Self { every: every.max(1), keep, current, full, kept }
     }
 }

@@ -346,3 +346,6 @@ impl Operator for Updating {
         &self.core.tally
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -89,7 +89,7 @@ impl Results {
 
     /// Whether nothing more will be written.
     pub(super) fn is_full(&self) -> bool {
-        !self.replaces && self.writer.as_ref().is_some_and(ResultWriter::is_full)
+        self.writer.as_ref().is_some_and(ResultWriter::is_full)
     }
 
     /// What is still to be committed.
