@@ -338,6 +338,10 @@ impl<'a> Parse<'a> {
         if distinct || function.filter.is_some() {
             return Err(self.sql.error(at, format!("{name} is no aggregate, so DISTINCT and FILTER mean nothing")));
         }
+        // A misspelt count(*) is an unknown name, whatever its arguments.
+        if functions::find(&name).is_none() && !is_coalesce(&name) {
+            return Err(self.unknown(&name, at));
+        }
         let mut arguments = Vec::new();
         for argument in &list.args {
             match argument {
@@ -354,7 +358,7 @@ impl<'a> Parse<'a> {
     }
 
     fn call(&self, name: &str, arguments: Vec<Expr>, at: Location) -> Result<Node> {
-        if ["coalesce", "ifnull"].iter().any(|known| name.eq_ignore_ascii_case(known)) && !arguments.is_empty() {
+        if is_coalesce(name) && !arguments.is_empty() {
             return Ok(Node::Coalesce(arguments));
         }
         let Some(kind) = functions::find(name) else { return Err(self.unknown(name, at)) };
@@ -470,6 +474,11 @@ impl<'a> Parse<'a> {
             _ => Err(self.sql.error(expr.at, format!("{name} takes a constant text in single quotes"))),
         }
     }
+}
+
+/// Whether it is a name of the tree's own node, which the table of functions does not have.
+fn is_coalesce(name: &str) -> bool {
+    ["coalesce", "ifnull"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// A number from 0 to 1.

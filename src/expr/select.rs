@@ -151,6 +151,7 @@ mod tests {
             error("count(*), summ(x)"),
             "there is no function \"summ\"\n  count(*), summ(x)\n            ^\n  hint: did you mean sum?"
         );
+        assert!(error("cuont(*)").ends_with("hint: did you mean count?"));
         let far = "there is no function \"frobnicate\"\n  frobnicate(x)\n  ^\n  \
                    hint: windrow-window(1) lists all functions and aggregates";
         assert_eq!(error("frobnicate(x)"), far);
