@@ -56,12 +56,31 @@ impl Watermark {
 }
 
 /// Which input of a two-sided operator an event belongs to; one-sided operators get `Left`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The first, or only, side.
     Left,
     /// The second side of a join.
     Right,
+}
+
+impl Side {
+    /// Both, in their order.
+    pub const BOTH: [Side; 2] = [Side::Left, Side::Right];
+
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Side::Left => Side::Right,
+            Side::Right => Side::Left,
+        }
+    }
+
+    /// Its place in an array of both.
+    pub fn index(self) -> usize {
+        self as usize
+    }
 }
 
 /// Where a record stands among all: inputs in command-line order, then record number. Breaks ties between equal times.
@@ -221,6 +240,15 @@ impl EventBatch {
     pub fn mark_after(&self, row: usize) -> Watermark {
         if row + 1 < self.times.len() { self.marks.job(row + 1) } else { self.last_mark }
     }
+}
+
+/// Rows of two sides, and the one order that they came in.
+#[derive(Clone, Debug)]
+pub struct TwoSided {
+    /// The rows of the left and the right side.
+    pub sides: [EventBatch; 2],
+    /// Which side's next rows come next, and how many. All rows of both sides are in it.
+    pub runs: Vec<(Side, u32)>,
 }
 
 /// The positions of a batch's rows.

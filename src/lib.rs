@@ -35,6 +35,7 @@
 //! | [`expr`] | SQL text to trees, trees to bound expressions, and their values over columns | windows, files |
 //! | [`aggregate`] | functions: state indexed by slot | windows, keys, time, files |
 //! | [`window`] | which windows an instant lies in | rows, keys, aggregates |
+//! | [`pairing`] | which instants of two sides belong together, and the kinds of join | rows, keys |
 //! | [`operator`] | windows and sessions over marked events, once or updating | formats, files, flags, the wall clock |
 //! | [`format`](mod@format) | bytes to columns and back, no IO | files, watermarks, operators |
 //! | [`input`] | sources, threads, the merge | watermarks, operators |
@@ -92,6 +93,7 @@ pub mod input;
 pub mod keys;
 pub mod operator;
 pub mod output;
+pub mod pairing;
 pub mod panics;
 pub mod plan;
 pub mod report;

@@ -2,8 +2,9 @@
 //!
 //! Nothing here opens a file. What a flag is called is known to `cli` alone.
 
-use crate::expr::{Key, Order, Scalar, Selection};
+use crate::expr::{Key, On, Order, Output, Scalar, Selection};
 use crate::format::{FormatKind, TextOptions};
+use crate::pairing::{Bounds, JoinKind, JoinWatermark};
 use crate::schema::{FieldPath, FieldType};
 use crate::time::{Span, TimeFormat, Ts, Zone};
 use crate::window::Grouping;
@@ -44,6 +45,134 @@ pub struct Plan {
     pub report: ReportPlan,
     /// Threads that decode and aggregate; at least 1.
     pub threads: usize,
+}
+
+/// A whole `join` job.
+pub struct JoinPlan {
+    /// The left and the right side.
+    pub sides: [SidePlan; 2],
+    /// What makes two rows a pair, beside their times.
+    pub on: On,
+    /// How far their times may be apart.
+    pub bounds: Bounds,
+    /// Which rows come out.
+    pub kind: &'static JoinKind,
+    /// Which watermark counts.
+    pub watermark: JoinWatermark,
+    /// What is written of them.
+    pub columns: PairColumns,
+    /// What becomes of bad records.
+    pub bad: BadPlan,
+    /// Where results go.
+    pub output: OutputPlan,
+    /// What people get to see.
+    pub report: ReportPlan,
+    /// Threads that decode; at least 1.
+    pub threads: usize,
+}
+
+/// A whole `lookup` job.
+pub struct LookupPlan {
+    /// The events.
+    pub events: SidePlan,
+    /// The table. Its time is the column of `--as-of`, or none.
+    pub table: InputPlan,
+    /// Which rows of the table belong to an event. It has no condition beside equalities.
+    pub on: On,
+    /// Which of several rows counts.
+    pub pick: Pick,
+    /// Events without a row are written too.
+    pub keeps_unmatched: bool,
+    /// What is written of them.
+    pub columns: PairColumns,
+    /// What becomes of bad records, of the events and the table.
+    pub bad: BadPlan,
+    /// Where results go.
+    pub output: OutputPlan,
+    /// What people get to see.
+    pub report: ReportPlan,
+    /// Threads that decode; at least 1.
+    pub threads: usize,
+}
+
+/// Which of several rows of a table with one key counts.
+#[derive(Clone)]
+pub enum Pick {
+    /// There may be only one.
+    Only,
+    /// The first in the table.
+    First,
+    /// Every one, in the table's order.
+    All,
+    /// The one nearest in time.
+    AsOf(AsOf),
+}
+
+/// `--as-of`
+#[derive(Clone)]
+pub struct AsOf {
+    /// Where it may lie.
+    pub direction: Direction,
+    /// At most this far from the event, inclusive.
+    pub tolerance: Option<Span>,
+    /// A row for which this is true ends the version before it, and is none itself.
+    pub delete_when: Option<Scalar>,
+}
+
+/// Where the row of a table may lie that is nearest to an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// Not after the event; of equal ones the last in the table.
+    #[default]
+    Backward,
+    /// Not before the event; of equal ones the first in the table.
+    Forward,
+    /// On either side; equally distant ones: backward.
+    Nearest,
+}
+
+/// A whole `dedup` job.
+pub struct DedupPlan {
+    /// The events.
+    pub events: SidePlan,
+    /// What makes two records the same; nothing: all of the record as it stands.
+    pub keys: Vec<Key>,
+    /// How far the times of two records with one key may be apart; none: any distance.
+    pub within: Option<Span>,
+    /// Duplicates are kept here.
+    pub duplicates: Option<PathBuf>,
+    /// What becomes of bad records.
+    pub bad: BadPlan,
+    /// Where results go.
+    pub output: OutputPlan,
+    /// What people get to see.
+    pub report: ReportPlan,
+    /// Threads that decode; at least 1.
+    pub threads: usize,
+}
+
+/// One side of a join, or the only one of another job: what is read, and how its watermark moves.
+#[derive(Clone)]
+pub struct SidePlan {
+    /// Where records come from.
+    pub input: InputPlan,
+    /// How event times become watermarks.
+    pub clock: ClockPlan,
+    /// Only records for which this is true are used.
+    pub filter: Option<Scalar>,
+    /// What becomes of late records.
+    pub late: LatePlan,
+}
+
+/// What is written of two rows side by side.
+#[derive(Clone)]
+pub struct PairColumns {
+    /// What is computed of them, over fields of `l.` and `r.`; none: all fields of both.
+    pub select: Option<Vec<Output>>,
+    /// What is put before a left name that both have.
+    pub left_prefix: String,
+    /// What is put before a right name that both have.
+    pub right_prefix: String,
 }
 
 /// What becomes of the rows of a window before they are written.

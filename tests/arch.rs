@@ -15,14 +15,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("keys", &["schema", "time"]),
     ("clock", &["account", "event", "keys", "plan", "time"]),
     ("window", &["error", "time"]),
+    ("pairing", &["error", "event", "time", "window"]),
     ("aggregate", &["error", "schema"]),
     ("expr", &["aggregate", "error", "keys", "schema", "time"]),
     ("format", &["error", "event", "schema", "time"]),
-    ("operator", &["account", "aggregate", "error", "event", "expr", "keys", "plan", "schema", "time", "window"]),
+    (
+        "operator",
+        &["account", "aggregate", "error", "event", "expr", "keys", "pairing", "plan", "schema", "time", "window"],
+    ),
     ("input", &["clock", "error", "event", "format", "panics", "plan", "schema", "signals", "time"]),
     ("output", &["error", "format", "signals", "time"]),
     ("report", &["account", "error", "plan", "time", "window"]),
-    ("plan", &["expr", "format", "schema", "time", "window"]),
+    ("plan", &["expr", "format", "pairing", "schema", "time", "window"]),
     (
         "bind",
         &[
@@ -33,6 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "format",
             "input",
             "operator",
+            "pairing",
             "plan",
             "report",
             "schema",
@@ -40,7 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "window",
         ],
     ),
-    ("cli", &["aggregate", "error", "expr", "format", "plan", "schema", "time", "window"]),
+    ("cli", &["aggregate", "error", "expr", "format", "pairing", "plan", "schema", "time", "window"]),
     (
         "run",
         &[

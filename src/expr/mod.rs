@@ -10,6 +10,7 @@ mod declare;
 mod eval;
 pub mod functions;
 mod literal;
+mod on;
 mod parse;
 mod scalar;
 mod select;
@@ -20,6 +21,7 @@ mod tests;
 mod tree;
 
 pub use declare::parse_schema;
+pub use on::On;
 pub use scalar::{Bound, Computed, Scalar, Scope, Use};
 pub use select::{parse_calls, parse_keys, parse_scalar};
 

@@ -17,6 +17,7 @@ mod frame;
 mod groups;
 mod heavy;
 mod held;
+mod pair;
 mod results;
 mod session;
 mod updating;
@@ -29,13 +30,14 @@ mod tests;
 
 pub use aggregates::{Aggregates, CallOver};
 pub use finish::Finish;
+pub use pair::{BoundPair, Pair, PairField};
 pub use session::Sessions;
 pub use updating::Updating;
 pub use windowed::Windowed;
 
 use crate::account::{Ledger, StateSize};
 use crate::error::Result;
-use crate::event::{EventBatch, Watermark};
+use crate::event::{EventBatch, Side, Watermark};
 use crate::plan::Fill;
 use crate::schema::FieldType;
 use crate::time::{Span, Ts};
@@ -55,16 +57,28 @@ pub trait Emit {
 
     /// A row of the current batch was late for all its windows.
     fn late(&mut self, late: Late) -> Result<()>;
+
+    /// Rows of the current batch are results as they stood in the input, in this order.
+    fn pass(&mut self, _rows: &[u32]) -> Result<()> {
+        Ok(())
+    }
+
+    /// A row of the current batch is a duplicate.
+    fn duplicate(&mut self, _row: u32) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A late row and why it was late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Late {
-    /// Its index in the batch.
+    /// The side it came from.
+    pub side: Side,
+    /// Its index in that side's batch.
     pub row: usize,
     /// The mark it was judged by.
     pub mark: Watermark,
-    /// The end of the last window it would have counted in (of a session: `last + gap`).
+    /// The end of the last window it would have counted in (of a session: `last + gap`; without windows: its time).
     pub window_end: Ts,
 }
 

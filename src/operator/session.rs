@@ -12,7 +12,7 @@ use super::{Emit, Late, Operator, Setup, Tally};
 use crate::account::StateSize;
 use crate::aggregate::Slot;
 use crate::error::Result;
-use crate::event::{EventBatch, Watermark};
+use crate::event::{EventBatch, Side, Watermark};
 use crate::keys;
 use crate::schema::FieldType;
 use crate::time::{Span, Ts};
@@ -347,7 +347,7 @@ impl Sessions {
                 }
                 Err(window_end) => {
                     self.frame.tally.input(batch.positions.get(row).input()).late += 1;
-                    out.late(Late { row, mark: judge, window_end })?;
+                    out.late(Late { side: Side::Left, row, mark: judge, window_end })?;
                     late_keys.push(key);
                 }
             }

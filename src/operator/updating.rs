@@ -14,7 +14,7 @@ use super::updating_windows::Windows;
 use super::{Emit, Late, Operator, Setup, Tally};
 use crate::account::StateSize;
 use crate::error::Result;
-use crate::event::{EventBatch, Watermark};
+use crate::event::{EventBatch, Side, Watermark};
 use crate::plan::{Mode, Trigger};
 use crate::schema::FieldType;
 use crate::time::{Span, Ts};
@@ -154,7 +154,7 @@ impl Updating {
             Place::Late(window_end) => {
                 self.core.tally.input(event.input).late += 1;
                 self.core.forget_key(event.key);
-                out.late(Late { row: event.row, mark: batch.marks.judge(event.row), window_end })?;
+                out.late(Late { side: Side::Left, row: event.row, mark: batch.marks.judge(event.row), window_end })?;
                 return Ok(false);
             }
             Place::Outside => {

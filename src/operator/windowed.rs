@@ -14,7 +14,7 @@ use super::{Aggregates, Emit, Late, Operator, Setup, Tally};
 use crate::account::StateSize;
 use crate::aggregate::Slot;
 use crate::error::Result;
-use crate::event::{EventBatch, Positions, Watermark};
+use crate::event::{EventBatch, Positions, Side, Watermark};
 use crate::keys::Keys;
 use crate::schema::FieldType;
 use crate::time::Ts;
@@ -156,7 +156,7 @@ impl Windowed {
                     Place::Pane(at) => last = at,
                     Place::Late(window_end) => {
                         self.frame.tally.input(batch.positions.get(row).input()).late += 1;
-                        out.late(Late { row, mark: judge, window_end })?;
+                        out.late(Late { side: Side::Left, row, mark: judge, window_end })?;
                         continue;
                     }
                 }
