@@ -31,7 +31,7 @@ fn carry_out(env: &Environment, reporter: &mut Reporter) -> Result<()> {
         Command::Window(plan) => {
             *reporter = Reporter::new(&plan.report, env.stderr_is_terminal);
             signals::watch()?;
-            run::run(*plan, reporter)
+            run::window(*plan, reporter)
         }
     }
 }

@@ -34,7 +34,7 @@ pub fn run(args: &[String], chunk: Option<usize>) -> windrow::error::Result<()> 
     let mut plan = plan(args)?;
     plan.input.chunk = chunk;
     let quiet = ReportPlan { quiet: true, ..ReportPlan::default() };
-    windrow::run::run(plan, &Reporter::new(&quiet, false))
+    windrow::run::window(plan, &Reporter::new(&quiet, false))
 }
 
 /// An instant as output has it: with none, 3 or 6 fraction digits.

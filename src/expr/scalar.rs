@@ -9,7 +9,7 @@ use super::literal;
 use super::sql::Sql;
 use super::tree::{Expr, Node};
 use crate::error::{Error, Result};
-use crate::schema::{FieldPath, FieldType};
+use crate::schema::{FieldPath, FieldType, Literal};
 use crate::time::Zone;
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, new_null_array};
 use arrow::compute::{concat, take};
@@ -71,6 +71,12 @@ impl Scalar {
     /// A field alone.
     pub fn field(path: FieldPath) -> Self {
         let root = Expr { node: Node::Field(path), at: Location::empty() };
+        Self { text: "".into(), root }
+    }
+
+    /// A constant.
+    pub fn literal(value: Literal) -> Self {
+        let root = Expr { node: Node::Literal(value), at: Location::empty() };
         Self { text: "".into(), root }
     }
 

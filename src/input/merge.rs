@@ -121,6 +121,17 @@ pub struct Origin<'a> {
 }
 
 impl Origin<'_> {
+    /// The record of a text format as it stood.
+    pub fn text(&self) -> Option<&[u8]> {
+        match &self.source.rows.raw {
+            Raw::Text(chunk, spans) => {
+                let (start, end) = spans[self.row];
+                Some(&chunk[start as usize..end as usize])
+            }
+            Raw::Rows(_) | Raw::None => None,
+        }
+    }
+
     /// The record as it stood.
     pub fn raw(&self) -> RawRecord {
         match &self.source.rows.raw {
@@ -578,9 +589,44 @@ impl Merged {
         self.runs.iter().all(|run| run.input == first).then_some(first)
     }
 
+    /// Rows `start .. start + len` of these.
+    #[must_use]
+    pub fn slice(&self, start: usize, len: usize) -> Self {
+        let mut runs = Vec::new();
+        let mut before = 0;
+        for run in &self.runs {
+            let (from, to) = (start.max(before), (start + len).min(before + run.len));
+            if from < to {
+                let source = Arc::clone(&run.source);
+                runs.push(Run { input: run.input, source, start: run.start + from - before, len: to - from });
+            }
+            before += run.len;
+        }
+        Self {
+            rows: self.rows.slice(start, len),
+            times: self.times.slice(start, len),
+            positions: self.positions.slice(start, len),
+            selected: self.selected.as_ref().map(|all| all.slice(start, len)),
+            runs,
+        }
+    }
+
     /// The input of each row.
     pub fn inputs(&self) -> Vec<u32> {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.input as u32, run.len)).collect()
+    }
+
+    /// Tells where each of some rows came from; they ascend.
+    pub fn each_origin(&self, rows: &[u32], mut tell: impl FnMut(Origin<'_>) -> Result<()>) -> Result<()> {
+        let (mut runs, mut before) = (self.runs.iter().peekable(), 0);
+        for &row in rows {
+            while runs.peek().is_some_and(|run| row as usize >= before + run.len) {
+                before += runs.next().map_or(0, |run| run.len);
+            }
+            let Some(run) = runs.peek() else { break };
+            tell(Origin { input: run.input, source: &run.source, row: run.start + row as usize - before })?;
+        }
+        Ok(())
     }
 
     /// Where a row came from.

@@ -9,11 +9,10 @@ use crate::event::{Times, Watermark};
 use crate::input::{BadItem, Merged, Prepared};
 use crate::keys;
 use crate::operator::Tally;
-use crate::plan::{Mode, Plan};
+use crate::plan::InputPlan;
 use crate::report::{InputSummary, Summary, Widened};
 use crate::schema::{Column, FieldType};
 use crate::time::{Span, Ts, Unit};
-use crate::window::Grouping;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -41,7 +40,13 @@ struct Input {
 }
 
 impl Account {
-    pub(super) fn new(plan: &Plan, inputs: &[Prepared]) -> Self {
+    /// `delay`: of the side's clock. `unbounded`: why its state may grow with its input, if it may.
+    pub(super) fn new(
+        plan: &InputPlan,
+        inputs: &[Prepared],
+        delay: Option<Span>,
+        unbounded: Option<&'static str>,
+    ) -> Self {
         let guesses = bind::guesses_unit(plan);
         let input = |input: &Prepared| Input {
             name: input.name.clone(),
@@ -60,8 +65,8 @@ impl Account {
             open: 0,
             watermark: None,
             held_by: None,
-            delay: plan.clock.delay,
-            unbounded: unbounded(plan),
+            delay,
+            unbounded,
         }
     }
 
@@ -195,20 +200,6 @@ impl Input {
             bytes: self.bytes.load(Relaxed),
             types,
         }
-    }
-}
-
-/// Why the state of a job may grow with its input, if it may (SPEC section 1.3).
-fn unbounded(plan: &Plan) -> Option<&'static str> {
-    match (&plan.grouping, plan.mode) {
-        (Grouping::Global { purge: false }, _) => Some("--global keeps every key"),
-        (Grouping::Global { .. } | Grouping::Count(_), Mode::Append | Mode::Update { .. }) => {
-            Some("every key has a window that waits for more records")
-        }
-        (_, Mode::Complete { keep: None }) => Some("--mode complete keeps every window; --keep bounds it"),
-        _ if plan.clock.delay.is_none() => Some("without --delay every window waits for the end of the input"),
-        _ if plan.finish.fill.is_some() => Some("--fill remembers every key"),
-        _ => None,
     }
 }
 
