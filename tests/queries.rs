@@ -163,14 +163,44 @@ fn errors_name_the_flag_and_the_place() {
         ("--by=lower(qty)", "windrow: --by: lower needs a text, but found an integer\n  lower(qty)\n  ^"),
         (
             "--agg=sum(qty) + city",
-            "windrow: there is no column \"city\" in the result\n  sum(qty) + city\n             ^",
+            "windrow: --agg: there is no column \"city\" in the result\n  sum(qty) + city\n             ^",
         ),
-        ("--having=sum(qty)", "windrow: expected a condition, but"),
+        ("--having=sum(qty)", "windrow: --having: expected a condition, but sum(qty) is a"),
+        ("--having=count > city", "windrow: --having: there is no column \"city\" in the result\n  count > city\n"),
+        ("--order-by=count, city", "windrow: --order-by: there is no column \"city\" in the result\n  count, city\n"),
+        ("--order-by=array_agg(city)", "windrow: --order-by: rows cannot be ordered by a list: array_agg(city)"),
         ("--where=sum(qty) > 1", "windrow: --where: sum is an aggregate, which cannot stand here"),
     ] {
         let found = refused(flag);
         assert!(found.starts_with(message), "{flag}: {found}");
     }
+    let when = ["window", "orders.jsonl", "-t=ts", "--tumbling=1m", "--mode=update", "--trigger=when:count"];
+    let found = run(&folder, &when).expect(2).stderr();
+    assert!(found.starts_with("windrow: --trigger when: expected a condition, but count is a bigint"), "{found}");
+}
+
+#[test]
+fn text_in_double_quotes_is_told_to_take_single_ones() {
+    let folder = folder();
+    folder.put("orders.csv", b"ts,city\n2026-01-01T00:00:00Z,Oslo\n");
+    let hint = |file: &str, flag: &str| {
+        let ran = run(&folder, &["window", file, "-t=ts", "--tumbling=1m", flag]);
+        ran.stderr().lines().last().unwrap_or_default().trim().to_owned()
+    };
+    let text = "hint: text takes single quotes: 'paid'";
+    assert_eq!(hint("orders.jsonl", "--where=city = \"paid\""), text);
+    assert_eq!(hint("orders.jsonl", "--agg=count(*) FILTER (WHERE city IN ('Oslo', \"paid\")) AS n"), text);
+    assert_eq!(
+        hint("orders.csv", "--where=city = \"paid\""),
+        format!("{text}; if it is a name: the columns are ts, city")
+    );
+    assert_eq!(
+        hint("orders.csv", "--having=max(city) = \"paid\""),
+        format!("{text}; if it is a name: a field of the records stands inside an aggregate: max(paid)")
+    );
+    // A name alone is one.
+    assert_eq!(hint("orders.csv", "--by=\"paid\""), "hint: the columns are ts, city");
+    assert_eq!(hint("orders.csv", "--where=city = paid"), "hint: the columns are ts, city");
 }
 
 const CARTS: &str = r#"{"ts":"2026-01-01T00:00:01Z","items":[{"sku":"a","qty":2,"tags":["x","y"]},{"sku":"b","qty":1}]}

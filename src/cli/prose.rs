@@ -245,7 +245,9 @@ fn rows() -> Section {
             Paragraph::Text(
                 "--fill writes the windows of a key in which nothing happened together with its next row, at most \
                  --fill-max of them; longer gaps are left and counted. Rows of windows are then in order within \
-                 those written at one time only.",
+                 those written at one time only. Filled rows pass --having, and are ranked by --top among the rows \
+                 of their window, like others; for that all windows have to be written at once, so --top and --fill \
+                 together go without --delay.",
             ),
             Paragraph::Text(
                 "--count N makes a window of every N used records of a key, as they come; the last may have fewer. It \

@@ -28,7 +28,7 @@ mod windowed;
 mod tests;
 
 pub use aggregates::{Aggregates, CallOver};
-pub use finish::Finish;
+pub use finish::{Called, Finish};
 pub use session::Sessions;
 pub use updating::Updating;
 pub use windowed::Windowed;
