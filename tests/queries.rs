@@ -150,6 +150,24 @@ fn windows_are_filled_alike_as_they_fire() {
 }
 
 #[test]
+fn a_unit_that_was_guessed_is_told_of_a_computed_time_too() {
+    let events = "{\"received\":1767225600000}\n{\"ts\":1767225660000}\n";
+    let folder = Folder::with(&[("a.jsonl", events), ("b.csv", "ts,received\n,1767225600\n1767225660,\n")]);
+    let units = |file: &str, flags: &[&'static str]| {
+        let ran = run(&folder, &[&["window", file, "--tumbling=1m", "-v"], flags].concat());
+        ran.expect(0).stderr().lines().find(|line| line.starts_with("  units")).map(str::to_owned)
+    };
+    let computed = &["--time=coalesce(ts, received)"][..];
+    assert_eq!(
+        units("a.jsonl", computed).as_deref(),
+        Some("  units       time numbers are milliseconds, by their size")
+    );
+    assert_eq!(units("b.csv", computed).as_deref(), Some("  units       time numbers are seconds, by their size"));
+    assert_eq!(units("a.jsonl", &[computed[0], "--time-format=unix-ms"]), None);
+    assert_eq!(units("a.jsonl", &["--time=to_timestamp(coalesce(ts, received) / 1000)"]), None);
+}
+
+#[test]
 fn errors_name_the_flag_and_the_place() {
     let folder = folder();
     let refused = |flag: &str| {
