@@ -240,9 +240,44 @@ fn elements_of_arrays_are_fields() {
     assert_eq!(rows, [",,", "a,2,b", "c\u{e9},5,c\u{e9}"]);
     let rows = job(&["--agg=max(items[0].tags[1]) AS tag, sum(cardinality(items)) AS n"]).ok();
     assert!(rows.ends_with(",y,3\n"), "{rows}");
-    let csv = Folder::with(&[("carts.csv", "ts,items\n2026-01-01,[1]\n")]);
-    let ran = run(&csv, &["window", "carts.csv", "-t=ts", "--tumbling=1m", "--agg=max(items[0])"]).expect(1);
-    assert!(ran.stderr().starts_with("windrow: carts.csv: there is no column \"items[0]\""), "{ran}");
+}
+
+/// The same carts as CSV: what is no text is JSON.
+const CARTS_CSV: &str = r#"ts,items
+2026-01-01T00:00:01Z,"[{""sku"":""a"",""qty"":2,""tags"":[""x"",""y""]},{""sku"":""b"",""qty"":1}]"
+2026-01-01T00:00:02Z,[]
+2026-01-01T00:00:03Z,
+2026-01-01T00:00:04Z,"[{""sku"":""c\u00e9"",""qty"":5,""tags"":[]}]"
+2026-01-01T00:00:05Z,7
+"#;
+
+#[test]
+fn json_in_the_texts_of_a_csv_column_is_gone_into_as_in_jsonl() {
+    let folder = Folder::with(&[("carts.jsonl", CARTS), ("carts.csv", CARTS_CSV)]);
+    let nested = "ts,user\n2026-01-01,\"{\"\"at\"\":{\"\"id\"\":7},\"\"a.b\"\":[4,1.5],\"\"ms\"\":1767225600000}\"\n";
+    folder.put("nested.csv", nested.as_bytes());
+    let of = |file: &str, flags: &[&str]| {
+        run(&folder, &[&["window", file, "--tumbling=1m", "-O=csv", "-q"], flags].concat())
+    };
+    for flags in [
+        &["-t=ts", "--by=items[0].sku AS sku", "--agg=sum(items[0].qty) AS q, max(items[-1].sku) AS last"][..],
+        &["-t=ts", "--agg=max(items[0].tags[1]) AS tag, sum(cardinality(items)) AS n"],
+        &["-t=ts", "--agg=count(*) AS n", "--where=items[0].qty > 2"],
+    ] {
+        assert_eq!(of("carts.csv", flags).ok(), of("carts.jsonl", flags).ok(), "{flags:?}");
+    }
+    let rows =
+        of("nested.csv", &["-t=user.ms", "--agg=sum(user.at.id + user.\"a.b\"[1]) AS x, max(user.none) AS y"]).ok();
+    assert!(rows.ends_with("\n2026-01-01T00:00:00Z,2026-01-01T00:01:00Z,8.5,\n"), "{rows}");
+    // A column of other texts has nothing inside; the name of a column comes before the way into another.
+    let ran = of("nested.csv", &["-t=ts", "--by=ts.user"]).expect(1);
+    assert!(ran.stderr().starts_with("windrow: nested.csv: there is no column \"ts.user\"\n  hint: "), "{ran}");
+    folder.put("both.csv", b"ts,user,user.id\n2026-01-01,\"{\"\"id\"\":7}\",8\n");
+    assert!(of("both.csv", &["-t=ts", "--by=user.id AS id"]).ok().ends_with(",8,1\n"));
+    folder.put("python.csv", b"ts,items\n2026-01-01,[]\n2026-01-01,[{'sku': 'a'}]\n");
+    let ran = of("python.csv", &["-t=ts", "--by=items[0].sku AS id"]).expect(1);
+    let message = "windrow: python.csv:3: column \"items\": expected JSON, found `[{'sku': 'a'}]`\n  hint: --bad FILE";
+    assert!(ran.stderr().starts_with(message), "{ran}");
 }
 
 #[test]

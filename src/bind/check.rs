@@ -54,15 +54,21 @@ pub(super) fn fields(
 
 /// Whether a field, or a part of it, is among those seen.
 ///
-/// Where names do not nest (a CSV header) a name with dots is found without quotes too.
+/// Where names do not nest (a CSV header) a name with dots is found without quotes too; or the path goes into JSON text.
 fn has(input: &Prepared, path: &FieldPath) -> bool {
     let parts = path.parts();
     let whole_names = !input.header.is_empty();
-    input.sample.fields.iter().any(|field| {
-        let seen = field.path.parts();
-        (seen.starts_with(parts) && (!whole_names || path.inside().is_empty()))
-            || (whole_names && field.path.name() == path.name())
+    input.sample.fields.iter().any(|field| match whole_names {
+        true => field.path.name() == path.name() || goes_into(path, field),
+        false => field.path.parts().starts_with(parts),
     })
+}
+
+/// Whether a path goes on inside the texts of a column, which are JSON as far as there are any.
+fn goes_into(path: &FieldPath, column: &FieldInfo) -> bool {
+    let name = column.path.name();
+    let begins = (1..=path.parts().len()).any(|parts| path.parts()[..parts].join(".") == name);
+    begins && (column.nested || column.ty.is_none())
 }
 
 fn similar(path: &FieldPath, fields: &[&FieldInfo]) -> Option<String> {

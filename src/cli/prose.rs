@@ -199,7 +199,7 @@ fn expressions() -> Section {
             ),
             Paragraph::Text(
                 "A name is a field of the record: a.b reaches into nested records, items[0].sku into arrays (from 0; \
-                 -1 is the last), and an odd name stands in double quotes: \"user-agent\". Capitals matter in names of \
+                 -1 is the last), both also into a CSV column whose texts are JSON; an odd name stands in double quotes: \"user-agent\". Capitals matter in names of \
                  fields. _file and _line name the record's origin. After aggregation (--agg around calls, --having, \
                  --order-by, when:) the names are the columns of the row, with window_start, window_end and \
                  window_seconds.",

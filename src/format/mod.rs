@@ -9,6 +9,7 @@
 
 pub mod build;
 pub mod csv;
+mod json;
 pub mod jsonl;
 pub mod parquet;
 mod plain;
