@@ -338,6 +338,12 @@ fn account() -> Section {
             item("outside", "in no window that --since and --until let be written"),
             item("used", "in at least one row; partially late when it was late for some of its windows"),
             Paragraph::Text(
+                "With --since or --until and without --delay, row groups of a Parquet file whose times all lie outside \
+                 of what is written are not read. Their records all count as outside, even those that --where would \
+                 have filtered or a value would have made bad: results are the same for every format, but how the \
+                 unused records are divided is not.",
+            ),
+            Paragraph::Text(
                 "The first bad record stops the run, unless --bad or --max-bad allows it. Late records are dropped, \
                  unless --late keeps them; the files of --bad and --late hold records as they stood, and can be read \
                  as input again.",
