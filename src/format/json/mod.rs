@@ -6,10 +6,8 @@
 
 pub(super) mod check;
 
-use crate::format::build::{
-    CellOf, ColumnBuilder, NumberKind, Texts, TimeCells, Unfit, Values, boolean, decimal, double, double_of_number,
-    integer, number_kind, shown,
-};
+use crate::format::build::{CellOf, ColumnBuilder, Texts, TimeCells, Unfit, Values};
+use crate::format::number::{NumberKind, boolean, decimal, double, double_of_number, integer, number_kind, shown};
 use crate::schema::{FieldType, Found, Step};
 use crate::time::{DayCache, TimeReader, Ts, Unit};
 use serde_json::value::RawValue;

@@ -5,8 +5,8 @@
 //! taken out by their text. Must not know columns or their types.
 
 use super::tree::{NodeId, ROOT, Tree};
-use crate::format::build::shown;
 use crate::format::json::{Cell, check};
+use crate::format::number::shown;
 use serde_core::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;

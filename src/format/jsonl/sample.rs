@@ -6,8 +6,8 @@
 use super::decode::records_of;
 use super::general;
 use super::tree::Tree;
-use crate::format::build::number_kind;
 use crate::format::json::{self, Cell};
+use crate::format::number::number_kind;
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, SAMPLE_RECORDS, Sample, Wanted};
 use crate::time::{DayCache, TimeReader};
 
@@ -155,7 +155,7 @@ fn looks_like_time(cell: Cell<'_>, time: &TimeReader, cache: &mut DayCache) -> b
 /// 2001 to 2100 in seconds, milliseconds, microseconds or nanoseconds.
 fn number_looks_like_time(text: &[u8]) -> bool {
     let seconds = 1e9..4.102_444_8e9;
-    let Ok(value) = crate::format::build::double(text) else { return false };
+    let Ok(value) = crate::format::number::double(text) else { return false };
     [1.0, 1e3, 1e6, 1e9].iter().any(|unit| seconds.contains(&(value / unit)))
 }
 

@@ -8,8 +8,8 @@
 //! guessed. UTF-8 and control characters are the caller's to check, for a whole chunk at once.
 
 use super::tree::{NodeId, ROOT, Tree};
-use crate::format::build::number_prefix;
 use crate::format::json::Cell;
+use crate::format::number::number_prefix;
 use std::ops::Range;
 
 /// Deeper nesting is left to the general path, which knows the limit.
