@@ -196,7 +196,8 @@ impl Program {
     /// Checks what can be known before reading: that fields exist where an input lists them all, and that the event
     /// time can be one. Fields that only might be missing are told.
     pub fn check(&self, goes_on: bool, columns: &[Column], inputs: &[Prepared]) -> Result<Vec<Unseen>> {
-        let unseen = check::fields(&self.fields, goes_on, inputs)?;
+        let text = |field: &FieldPath| self.columns.iter().find_map(|column| column.expr.as_text(field));
+        let unseen = check::fields(&self.fields, goes_on, inputs, text)?;
         let bound = self.bind(&self.typed(&types_of(columns)))?;
         match bound.time.as_ref().map(Bound::ty) {
             Some(FieldType::Bool) => Err(Error::usage(format!(

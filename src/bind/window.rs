@@ -7,7 +7,7 @@ use crate::aggregate::Takes;
 use crate::error::{Error, Result};
 use crate::expr::{Call, Scalar};
 use crate::input::Prepared;
-use crate::operator::{Aggregates, CallOver, Finish, Operator, Range, Sessions, Setup, Updating, Windowed};
+use crate::operator::{Aggregates, CallOver, Called, Finish, Operator, Range, Sessions, Setup, Updating, Windowed};
 use crate::plan::{Mode, Plan, Trigger};
 use crate::schema::{FieldType, Role};
 use crate::time::Ts;
@@ -17,6 +17,7 @@ use std::sync::Arc;
 /// Flags that messages name.
 const WHERE: &str = "--where";
 const AGG: &str = "--agg";
+const OVER_RESULTS: Called = Called { outputs: AGG, having: "--having", order: "--order-by", when: "--trigger when" };
 
 /// A window job's columns, and what each is for.
 pub struct Windowing {
@@ -85,13 +86,14 @@ impl Windowing {
             Some(Trigger::When(condition)) => Some(condition.clone()),
             _ => None,
         };
+        let finish = Finish::new(names, plan.selection.clone(), plan.finish.clone(), when, plan.output.zone.clone());
         let setup = Setup {
             range: Range { since: plan.since.unwrap_or(Ts::MIN), until: plan.until.unwrap_or(Ts::MAX) },
             types,
             keys: self.keys.clone(),
             aggregates,
             fill: plan.finish.fill,
-            finish: Finish::new(names, plan.selection.clone(), plan.finish.clone(), when, plan.output.zone.clone()),
+            finish: finish.called(OVER_RESULTS),
         };
         Ok(match (&plan.grouping, plan.mode) {
             (Grouping::Windows(windower), Mode::Append) => Box::new(Windowed::new(Arc::clone(windower), setup)?),

@@ -103,6 +103,21 @@ impl Scalar {
         all.iter().map(|(path, used)| (*path, if numbers.contains(path) { Use::Number } else { *used })).collect()
     }
 
+    /// The text that was perhaps meant where this field stands in double quotes inside an expression, as it should be
+    /// typed.
+    pub fn as_text(&self, field: &FieldPath) -> Option<String> {
+        let sql = Sql { text: &self.text, takes: "an expression" };
+        let quoted = |expr: &Expr| matches!(&expr.node, Node::Field(path) if path == field) && sql.is_quoted(expr.at);
+        let mut parts = self.root.node.parts();
+        while let Some(part) = parts.pop() {
+            if quoted(part) {
+                return Some(literal::shown(&Literal::Text(field.name())));
+            }
+            parts.extend(part.node.parts());
+        }
+        None
+    }
+
     /// Finds columns and types. Times are taken apart, and put together, in `zone`.
     pub fn bind(&self, scope: &dyn Scope, zone: &Zone) -> Result<Bound> {
         let sql = Sql { text: &self.text, takes: "an expression" };

@@ -10,7 +10,7 @@ use super::merge::{Item, Merge, Merged};
 use crate::clock::Greatest;
 use crate::error::Result;
 use crate::event::Side;
-use crate::time::Ts;
+use crate::time::{Ts, Unit};
 
 /// At most this many rows are handed over at once.
 const BLOCK: usize = 16_384;
@@ -181,6 +181,11 @@ impl Sides {
         let (until, runs) = self.walk();
         let parts = [self.lanes[0].take(until[0]), self.lanes[1].take(until[1])];
         Ok(Some(SidedItem::Rows(SidedRows { parts, runs })))
+    }
+
+    /// The unit in which time numbers of a side's files are read, as far as one was said or found.
+    pub fn units(&self, side: Side) -> impl Iterator<Item = Option<Unit>> {
+        self.lanes[side.index()].merge.units()
     }
 
     /// Whether a side has nothing left. Looks at what comes next of it, if nobody knows.

@@ -167,7 +167,7 @@ impl Job {
                 break;
             }
         }
-        self.side.account.ended(&self.side.clock);
+        self.side.account.ended(&self.side.clock, merge.units());
         self.advance(Watermark::END)
     }
 
