@@ -25,7 +25,7 @@ pub fn plan(args: &[String]) -> windrow::error::Result<Plan> {
     let all = std::iter::once("windrow").chain(args.iter().map(String::as_str)).map(OsString::from);
     match cli::parse(all, &script())? {
         cli::Command::Window(plan) => Ok(*plan),
-        cli::Command::Print(text) => panic!("not a job: {text}"),
+        _ => panic!("not a window job: {args:?}"),
     }
 }
 
