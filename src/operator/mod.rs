@@ -20,6 +20,7 @@ mod held;
 mod pair;
 mod results;
 mod session;
+mod sides;
 mod updating;
 mod updating_sessions;
 mod updating_windows;
@@ -32,6 +33,7 @@ pub use aggregates::{Aggregates, CallOver};
 pub use finish::Finish;
 pub use pair::{BoundPair, Pair, PairField};
 pub use session::Sessions;
+pub use sides::Equality;
 pub use updating::Updating;
 pub use windowed::Windowed;
 
