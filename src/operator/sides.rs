@@ -58,11 +58,6 @@ impl Equalities {
         changed
     }
 
-    /// What keys are compared as.
-    pub(super) fn types(&self) -> &[FieldType] {
-        &self.types
-    }
-
     /// The keys of a batch of one side.
     pub(super) fn encode(&self, side: Side, rows: &RecordBatch) -> SideKeys {
         let each = self.all.iter().zip(&self.types);
@@ -119,7 +114,7 @@ fn named(ty: FieldType) -> String {
 
 /// A column as it is compared. A number that the common type cannot hold becomes null: it equals none of the other
 /// side's, which all fit.
-fn as_type(column: &ArrayRef, ty: FieldType) -> ArrayRef {
+pub(super) fn as_type(column: &ArrayRef, ty: FieldType) -> ArrayRef {
     match FieldType::of(column.data_type()) == ty {
         true => Arc::clone(column),
         false => keys::to_type(column, ty),
@@ -194,7 +189,7 @@ mod tests {
         let mut on = of(FieldType::Int, FieldType::Double).unwrap();
         assert!(!on.retype([&[FieldType::Double], &[FieldType::Double]]));
         assert!(on.retype([&[FieldType::Text], &[FieldType::Double]]));
-        assert_eq!(on.types(), [FieldType::Text]);
+        assert_eq!(on.types, [FieldType::Text]);
         let text: ArrayRef = Arc::new(StringArray::from(vec!["7"]));
         assert!(equal(&on, text, Arc::new(Float64Array::from(vec![7.0]))));
     }
