@@ -130,7 +130,7 @@ impl BoundPair {
 }
 
 /// A column of the type that the schema says, whatever it was kept as.
-fn plain(values: &ArrayRef, ty: &DataType) -> Result<ArrayRef> {
+pub(super) fn plain(values: &ArrayRef, ty: &DataType) -> Result<ArrayRef> {
     match values.data_type() == ty {
         true => Ok(Arc::clone(values)),
         false => cast(values, ty).map_err(|e| Error::failed(format!("cannot put two rows side by side: {e}"))),
