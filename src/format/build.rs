@@ -9,11 +9,11 @@
 
 use crate::event::{Raw, Times};
 use crate::format::{BadRecord, Decoded, Rows};
-use crate::schema::{Column, FieldType, Found, Layout, Misfit};
+use crate::schema::{Column, FieldType, Found, Layout, Misfit, Role};
 use crate::time::{BadTime, DayCache, Reading, Ts, Unit};
 use arrow::array::{
-    ArrayRef, BooleanArray, BooleanBufferBuilder, Decimal128Array, Float64Array, Int64Array, RecordBatch,
-    RecordBatchOptions, StringArray, TimestampMicrosecondArray,
+    ArrayRef, BooleanArray, BooleanBufferBuilder, Decimal128Array, Float64Array, Int64Array, LargeStringArray,
+    RecordBatch, RecordBatchOptions, StringArray, TimestampMicrosecondArray,
 };
 use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use std::ops::Range;
@@ -234,6 +234,12 @@ impl<'a> CellOf<'a> {
         &self.layout.columns[self.index]
     }
 
+    /// Whether the field is only passed on, so that its values must stay what they are.
+    #[inline]
+    pub fn is_whole(self) -> bool {
+        self.column().role == Role::Whole && !self.column().declared
+    }
+
     /// That `shown` (as [`shown`] writes it) is no value of this column.
     #[cold]
     pub fn unfit(self, found: Found, shown: &str) -> Unfit {
@@ -330,6 +336,8 @@ pub enum ColumnBuilder {
     Bool(Values<bool>),
     /// Text.
     Text(Texts),
+    /// JSON texts of one line.
+    Json(Texts),
     /// Decimals as whole numbers of their last digit, with precision and scale.
     Decimal(Values<i128>, u8, i8),
     /// Other instants, in microseconds.
@@ -344,6 +352,7 @@ impl ColumnBuilder {
             FieldType::Bool => ColumnBuilder::Bool(Values::new(rows)),
             // No field of an input is a list: its text stands for it.
             FieldType::Text | FieldType::List(_) => ColumnBuilder::Text(Texts::new(rows)),
+            FieldType::Json => ColumnBuilder::Json(Texts::new(rows)),
             FieldType::Decimal { precision, scale } => ColumnBuilder::Decimal(Values::new(rows), precision, scale),
             FieldType::Time => ColumnBuilder::Time(Values::new(rows)),
         }
@@ -355,7 +364,7 @@ impl ColumnBuilder {
             ColumnBuilder::Int(values) | ColumnBuilder::Time(values) => values.truncate(rows),
             ColumnBuilder::Double(values) => values.truncate(rows),
             ColumnBuilder::Bool(values) => values.truncate(rows),
-            ColumnBuilder::Text(values) => values.truncate(rows),
+            ColumnBuilder::Text(values) | ColumnBuilder::Json(values) => values.truncate(rows),
             ColumnBuilder::Decimal(values, ..) => values.truncate(rows),
         }
     }
@@ -377,6 +386,7 @@ impl ColumnBuilder {
                 Arc::new(BooleanArray::new(values.into(), nulls))
             }
             ColumnBuilder::Text(values) => Arc::new(values.finish()),
+            ColumnBuilder::Json(values) => Arc::new(values.finish_json()),
             ColumnBuilder::Decimal(values, precision, scale) => {
                 let (values, nulls) = values.finish();
                 let array = Decimal128Array::new(values.into(), nulls).with_precision_and_scale(precision, scale);
@@ -514,6 +524,14 @@ impl Texts {
         let offsets = OffsetBuffer::new(self.offsets.into());
         StringArray::try_new(offsets, Buffer::from_vec(self.bytes), nulls).expect("texts are UTF-8")
     }
+
+    #[expect(clippy::expect_used, reason = "decoders check UTF-8 before they hand text over")]
+    fn finish_json(self) -> LargeStringArray {
+        let nulls = self.nulls.finish(self.offsets.len() - 1);
+        let offsets: Vec<i64> = self.offsets.into_iter().map(i64::from).collect();
+        let offsets = OffsetBuffer::new(offsets.into());
+        LargeStringArray::try_new(offsets, Buffer::from_vec(self.bytes), nulls).expect("texts are UTF-8")
+    }
 }
 
 /// What kind of number a text is.
@@ -647,6 +665,23 @@ pub fn double_of_number(text: &[u8]) -> Result<f64, Found> {
     }
 }
 
+/// The same where the field is only passed on: an integer that might lose digits is none.
+pub fn double_without_loss(text: &[u8]) -> Result<f64, Found> {
+    match number_kind(text) {
+        Some(NumberKind::Integer) if is_long_integer(text) => Err(Found::BigInteger),
+        Some(_) => double_of_number(text),
+        None => Err(Found::Other),
+    }
+}
+
+/// Whether a text is an integer beyond those that doubles tell apart.
+pub fn is_long_integer(text: &[u8]) -> bool {
+    const EXACT: u64 = 1 << 53;
+    text.len() >= 16
+        && number_kind(text) == Some(NumberKind::Integer)
+        && integer(text).map_or(true, |value| value.unsigned_abs() > EXACT)
+}
+
 /// The nearest double of a number of at most eight bytes without exponent: both the digits and the power of ten are
 /// exact as doubles, so one division rounds once.
 #[inline]
@@ -764,7 +799,7 @@ fn escape(control: char) -> Vec<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{FieldPath, Role};
+    use crate::schema::FieldPath;
     use crate::time::{TimeFormat, TimeReader, Zone};
     use proptest::prelude::*;
 
@@ -853,7 +888,7 @@ mod tests {
             column("id", Role::Value, FieldType::Int, true),
         ];
         let time_reader = TimeReader::new(TimeFormat::Auto, Zone::UTC);
-        let layout = Layout { columns, time: Some(0), time_reader, keep_raw: false };
+        let layout = Layout { columns, time: Some(0), time_reader, keep_raw: false, names_all: false };
         let mut assembly = Assembly::new(Arc::default(), &layout, 8);
         for (record, cells) in (0..).zip(records) {
             assembly.row(Place { record, line: u64::from(record), bytes: 0..0 }, |at, builder, times| {

@@ -42,7 +42,8 @@ fn started(folder: &Path, files: i64, chunk: usize) -> Merge {
     let inputs = prepare(&plan((0..files).map(path).collect()), &wanted, &traffic).unwrap();
     let column = Column { path: field, role: Role::Time, ty: FieldType::Time, declared: false };
     let time_reader = TimeReader::new(TimeFormat::Auto, Zone::UTC);
-    let layout = Arc::new(Layout { columns: vec![column], time: Some(0), time_reader, keep_raw: false });
+    let layout =
+        Arc::new(Layout { columns: vec![column], time: Some(0), time_reader, keep_raw: false, names_all: false });
     let layouts = vec![layout; inputs.len()];
     let how = layouts.into_iter().map(|layout| Decode { layout, derive: None }).collect();
     start(inputs, how, &Start { threads: 1, outliers: 0, concat: false, chunk: Some(chunk) }, None).unwrap()
