@@ -4,6 +4,7 @@
 //! value with -0 equal to 0 and NaN above all. So a table of groups never looks at a column again, and sorting groups
 //! is comparing bytes. Must not know windows, aggregates or files.
 
+use crate::json::as_text;
 use crate::schema::{FieldType, number_text};
 use crate::time::{Ts, Zone, format_rfc3339};
 use arrow::array::{
@@ -153,11 +154,11 @@ fn is_small_dictionary(column: &ArrayRef) -> bool {
         && column.as_dictionary::<Int32Type>().values().len() <= column.len() / 2
 }
 
-/// A dictionary as the column it stands for.
+/// A dictionary as the column it stands for, JSON as text.
 fn plain(column: &ArrayRef) -> ArrayRef {
     match column.data_type() {
         DataType::Dictionary(_, values) => cast(column, values).unwrap_or_else(|_| Arc::clone(column)),
-        _ => Arc::clone(column),
+        _ => as_text(column),
     }
 }
 
@@ -248,7 +249,7 @@ fn decode_column(rest: &mut [&[u8]], ty: FieldType, last: bool) -> ArrayRef {
             Arc::new(values.with_data_type(DataType::Decimal128(precision, scale)))
         }
         // A list is no key.
-        FieldType::Text | FieldType::List(_) => decode_text(rest, last),
+        FieldType::Text | FieldType::Json | FieldType::List(_) => decode_text(rest, last),
     }
 }
 

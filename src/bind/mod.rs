@@ -124,15 +124,19 @@ impl Program {
         let each = self.fields.iter().enumerate();
         each.map(|(i, wanted)| {
             let seen = inputs.iter().filter_map(|input| input.sample.types.get(i).copied().flatten());
-            let inferred = seen.reduce(FieldType::unify).unwrap_or_else(|| self.type_by_use(wanted));
+            let inferred = seen.reduce(|a, b| wanted.role.unify(a, b)).unwrap_or_else(|| self.type_by_use(wanted));
             let ty = if wanted.role == Role::Time { FieldType::Time } else { wanted.declared.unwrap_or(inferred) };
             Column { path: wanted.path.clone(), role: wanted.role, ty, declared: wanted.declared.is_some() }
         })
         .collect()
     }
 
-    /// The type of a field that no sampled record has: a number if anything calculates with it, else text.
+    /// The type of a field that no sampled record has: a number if anything calculates with it, else text; anything
+    /// where it is only passed on.
     fn type_by_use(&self, wanted: &Wanted) -> FieldType {
+        if wanted.role == Role::Whole {
+            return FieldType::Json;
+        }
         let mut same = self.fields.iter().filter(|other| other.path == wanted.path);
         match wanted.role != Role::Key && same.any(|other| other.role == Role::Number) {
             true => FieldType::Int,
@@ -153,7 +157,7 @@ impl Program {
         let each = inputs.iter().map(|input| {
             let mut time_reader = TimeReader::new(plan.time_format.clone(), plan.zone.clone());
             time_reader.unit = time_reader.unit.or(input.sample.time_unit);
-            Arc::new(Layout { columns: columns.to_vec(), time, time_reader, keep_raw })
+            Arc::new(Layout { columns: columns.to_vec(), time, time_reader, keep_raw, names_all: false })
         });
         each.collect()
     }

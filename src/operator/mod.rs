@@ -33,8 +33,8 @@ mod windowed;
 mod tests;
 
 pub use aggregates::{Aggregates, CallOver};
-pub use finish::{Called, Finish};
 pub use dedup::{Dedup, DedupOutput, DedupSetup};
+pub use finish::{Called, Finish};
 pub use lookup::{Lookup, LookupSetup, TableRows};
 pub use pair::{BoundPair, Pair, PairField};
 pub use session::Sessions;

@@ -35,7 +35,7 @@ fn layout(columns: &str) -> Layout {
     };
     let columns = columns.split(',').map(column).collect();
     let time_reader = TimeReader::new(TimeFormat::Auto, Zone::UTC);
-    Layout { columns, time: Some(0), time_reader, keep_raw: false }
+    Layout { columns, time: Some(0), time_reader, keep_raw: false, names_all: false }
 }
 
 /// Decodes by both paths, which must agree, and hands out the result.
