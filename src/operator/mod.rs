@@ -17,6 +17,7 @@ mod frame;
 mod groups;
 mod heavy;
 mod held;
+mod join;
 mod pair;
 mod results;
 mod session;
@@ -30,6 +31,7 @@ mod tests;
 
 pub use aggregates::{Aggregates, CallOver};
 pub use finish::Finish;
+pub use join::{Join, JoinSetup, JoinSide};
 pub use pair::{BoundPair, Pair, PairField};
 pub use session::Sessions;
 pub use updating::Updating;
