@@ -110,6 +110,30 @@ impl Keys {
         self.hashes.push(hash(key));
     }
 
+    /// Adds the keys of some rows of another batch, each for itself.
+    pub fn extend(&mut self, other: &Keys, rows: impl Iterator<Item = usize>) {
+        debug_assert!(self.of_row.is_none());
+        for row in rows {
+            let index = other.index(row);
+            self.bytes.extend_from_slice(other.key(index));
+            self.ends.push(self.bytes.len() as u32);
+            self.hashes.push(other.hash(index));
+        }
+    }
+
+    /// The same keys after their columns changed type.
+    #[must_use]
+    pub fn retyped(&self, from: &[FieldType], to: &[FieldType]) -> Keys {
+        let all: Vec<&[u8]> = (0..self.len()).map(|index| self.key(index)).collect();
+        Keys { of_row: self.of_row.clone(), ..retype(&all, from, to) }
+    }
+
+    /// Bytes of memory held.
+    pub fn bytes(&self) -> usize {
+        let of_row = self.of_row.as_ref().map_or(0, |of_row| of_row.capacity() * 4);
+        self.bytes.capacity() + self.ends.capacity() * 4 + self.hashes.capacity() * 8 + of_row
+    }
+
     /// How many distinct indices [`Keys::index`] may give.
     pub fn len(&self) -> usize {
         self.ends.len()
