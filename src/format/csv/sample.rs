@@ -6,6 +6,7 @@
 use super::decode::{Decoder, raw_field};
 use super::scan::field_text;
 use super::value::{Value, is_number, narrowest};
+use crate::format::build::is_long_integer;
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, SAMPLE_RECORDS, Sample, Wanted};
 use crate::time::{DayCache, TimeFormat, TimeReader, Ts, Unit};
 
@@ -19,6 +20,8 @@ struct Seen {
     /// Whether there were quotes around nothing, which fit any type.
     empty: bool,
     looks_like_time: bool,
+    /// Whether there was an integer that a double would take digits from.
+    long: bool,
 }
 
 /// Looks at the first of `bytes`' whole records.
@@ -73,6 +76,7 @@ impl<'a> Looker<'a> {
             self.seen[field].looks_like_time = self.looks_like_time(text);
         }
         let ty = narrowest(text);
+        self.seen[field].long |= is_long_integer(text);
         self.seen[field].ty = Some(self.seen[field].ty.map_or(ty, |before| before.unify(ty)));
         if self.unit.is_none() && self.time_field == Some(field) {
             self.unit = self.reader.text(text, &mut self.cache).ok().and_then(|reading| reading.unit);
@@ -91,9 +95,14 @@ impl<'a> Looker<'a> {
             ty: ty(seen),
             looks_like_time: seen.looks_like_time,
         };
-        let type_of = |field: &Wanted| decoder.index_of(&field.path.name()).and_then(|index| ty(&self.seen[index]));
+        let type_of = |field: &Wanted| {
+            let seen = &self.seen[decoder.index_of(&field.path.name())?];
+            let loses = field.role == Role::Whole && seen.long && seen.ty == Some(FieldType::Double);
+            if loses { Some(FieldType::Json) } else { ty(seen) }
+        };
         Sample {
             fields: decoder.names().iter().zip(&self.seen).map(info).collect(),
+            names: decoder.names().to_vec(),
             types: wanted.iter().map(type_of).collect(),
             time_unit: self.unit,
             records,
