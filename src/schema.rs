@@ -441,6 +441,8 @@ pub struct FieldInfo {
 pub struct Sample {
     /// Every leaf field seen, in the order of appearance (nested ones by their dotted path).
     pub fields: Vec<FieldInfo>,
+    /// The names of all fields at the top of the records, in the order of appearance (or the header's, the schema's).
+    pub names: Vec<String>,
     /// For each wanted field, in order: the narrowest type seen, none when absent or null so far.
     pub types: Vec<Option<FieldType>>,
     /// The event times' unit, when they are numbers and one was usable and not zero.

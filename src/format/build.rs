@@ -99,11 +99,16 @@ impl Assembly {
         });
     }
 
+    /// Whether this record, the last that was added, became a row.
+    pub fn kept(&self, record: u32) -> bool {
+        self.records.last() == Some(&record)
+    }
+
     /// All batches; the caller counted the chunk's records and lines.
     pub fn finish(mut self, records: u64, lines: u64) -> Decoded {
         self.close_batch(None);
         let layout = self.changed.then_some(self.layout);
-        Decoded { batches: self.batches, layout, records, lines }
+        Decoded { batches: self.batches, layout, records, lines, unlisted: Vec::new() }
     }
 
     #[inline]

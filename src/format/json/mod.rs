@@ -10,7 +10,7 @@ use crate::format::build::{CellOf, ColumnBuilder, Texts, TimeCells, Unfit, Value
 use crate::format::number::{
     NumberKind, boolean, decimal, double, double_of_number, double_without_loss, integer, number_kind, shown,
 };
-use crate::schema::{FieldType, Found, Step};
+use crate::schema::{FieldType, Found, Role, Step};
 use crate::time::{DayCache, TimeReader, Ts, Unit};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -241,15 +241,20 @@ fn unescape(json: &[u8]) -> Vec<u8> {
 }
 
 /// Widens a type to hold one more value.
-pub(super) fn add_type(ty: &mut Option<FieldType>, cell: Cell<'_>) {
-    if let Some(new) = type_of(cell) {
-        *ty = Some(ty.map_or(new, |old| old.unify(new)));
+pub(super) fn add_type(ty: &mut Option<FieldType>, cell: Cell<'_>, role: Role) {
+    if let Some(new) = type_of(cell, role) {
+        *ty = Some(ty.map_or(new, |old| role.unify(old, new)));
     }
 }
 
-/// The narrowest type of a value; none for null.
-fn type_of(cell: Cell<'_>) -> Option<FieldType> {
+/// The narrowest type of a value; none for null. Where it is only passed on it must be able to come out as it went in.
+fn type_of(cell: Cell<'_>, role: Role) -> Option<FieldType> {
+    let whole = role == Role::Whole;
     match cell {
+        Cell::Nested(_) if whole => Some(FieldType::Json),
+        Cell::Number(text) if whole && number_type(text) == FieldType::Double && double_without_loss(text).is_err() => {
+            Some(FieldType::Json)
+        }
         Cell::Absent | Cell::Null => None,
         Cell::Bool(_) => Some(FieldType::Bool),
         Cell::Number(text) => Some(number_type(text)),

@@ -355,7 +355,7 @@ fn common_lines_take_the_fast_path() {
     ] {
         // Twice: learned, then guessed.
         let twice = format!("{line}\n{line}");
-        let mut scanner = Scanner::new(twice.as_bytes(), &tree);
+        let mut scanner = Scanner::new(twice.as_bytes(), &tree, false);
         assert_eq!(scanner.record(0..line.len()), Some(()), "{line}");
         assert_eq!(scanner.record(line.len() + 1..twice.len()), Some(()), "{line}");
     }
