@@ -9,9 +9,16 @@
 //! fields has nothing to compute: its columns are its fields.
 
 mod check;
+mod dedup;
 mod derive;
+mod join;
+mod lookup;
+mod pairs;
 mod window;
 
+pub use dedup::Deduping;
+pub use join::Joining;
+pub use lookup::{LookingUp, WholeTable};
 pub use window::{Windowing, matter};
 
 use crate::error::{Error, Result};
@@ -43,6 +50,8 @@ pub struct Program {
     filter: Option<usize>,
     partition: Option<usize>,
     zone: Zone,
+    /// Its fields are meant to be all there are.
+    names_all: bool,
 }
 
 /// A column of the job.
@@ -157,7 +166,7 @@ impl Program {
         let each = inputs.iter().map(|input| {
             let mut time_reader = TimeReader::new(plan.time_format.clone(), plan.zone.clone());
             time_reader.unit = time_reader.unit.or(input.sample.time_unit);
-            Arc::new(Layout { columns: columns.to_vec(), time, time_reader, keep_raw, names_all: false })
+            Arc::new(Layout { columns: columns.to_vec(), time, time_reader, keep_raw, names_all: self.names_all })
         });
         each.collect()
     }
@@ -232,12 +241,13 @@ pub(super) struct Asking<'a> {
     columns: Vec<Computation>,
     filter: Option<usize>,
     partition: Option<usize>,
+    names_all: bool,
 }
 
 impl<'a> Asking<'a> {
     /// Nothing yet but the event time.
     fn of(input: &'a InputPlan, time: Scalar) -> Self {
-        Self { input, time, columns: Vec::new(), filter: None, partition: None }
+        Self { input, time, columns: Vec::new(), filter: None, partition: None, names_all: false }
     }
 
     /// The index of a column, behind the event time.
@@ -262,6 +272,11 @@ impl<'a> Asking<'a> {
         self.partition = by.map(|path| self.want(&Scalar::field(path.clone()), Role::Key, "--watermark-by"));
     }
 
+    /// What was asked for are all fields, as far as they are known.
+    fn all_fields(&mut self) {
+        self.names_all = true;
+    }
+
     /// All of it.
     fn program(self, zone: &Zone) -> Program {
         let mut program = Program {
@@ -271,6 +286,7 @@ impl<'a> Asking<'a> {
             filter: self.filter,
             partition: self.partition,
             zone: zone.clone(),
+            names_all: self.names_all,
         };
         program.fields = program.wanted(&self.input.declared);
         program
