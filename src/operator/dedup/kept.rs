@@ -53,7 +53,7 @@ enum Times {
     #[default]
     None,
     One(Ts),
-    Many(Box<BTreeSet<Ts>>),
+    Many(BTreeSet<Ts>),
 }
 
 impl Kept {
@@ -203,7 +203,7 @@ impl Times {
         match self {
             Times::None => *self = Times::One(ts),
             Times::One(only) if *only == ts => return false,
-            Times::One(only) => *self = Times::Many(Box::new(BTreeSet::from([*only, ts]))),
+            Times::One(only) => *self = Times::Many(BTreeSet::from([*only, ts])),
             Times::Many(all) => return all.insert(ts),
         }
         true

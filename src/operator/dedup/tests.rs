@@ -228,6 +228,20 @@ fn the_end_lets_everything_go_that_has_a_horizon() {
     assert_eq!(dedup.state().groups, 0);
 }
 
+#[test]
+fn a_partition_ahead_of_the_job_is_judged_by_itself_and_remembered_by_the_job() {
+    let records = [(100, A, true), (100, A, true), (99, Some("b"), true), (89, A, true)];
+    let (mut told, mut dedup) = (Told::default(), dedup(Some(10), DedupOutput::Verbatim));
+    let at = |micros| Watermark::at(ts(micros));
+    let mut events = batch(&records, &[at(110); 5], Some(0), 0);
+    events.marks = Marks::partitioned(vec![at(90), at(500), at(500), at(500)], vec![at(110); 4]);
+    dedup.on_batch(&events, &mut told).unwrap();
+    assert_eq!((&*told.passed, &*told.duplicates, &*told.late), (&[0][..], &[1][..], &[2, 3][..]));
+    events.marks = Marks::partitioned(vec![at(500); 4], vec![at(111); 4]);
+    dedup.on_batch(&events, &mut told).unwrap();
+    assert_eq!((told.duplicates, told.late), (vec![1], vec![2, 3, 0, 1, 2, 3]));
+}
+
 /// SPEC section 7, word by word.
 fn model(records: &[Record], within: Option<i64>, delay: Option<i64>) -> Told {
     let (mut told, mut kept) = (Told::default(), Vec::<(i64, &str)>::new());
