@@ -84,14 +84,14 @@ impl Dedup {
         }
         let index = keys.keys.index(row);
         let (hash, key) = (keys.keys.hash(index), keys.keys.key(index));
-        let known = self.kept.find(hash, key);
-        if known.is_some_and(|id| self.kept.is_near(id, ts, batch.marks.job(row))) {
+        let (latest, mark) = (self.kept.find(hash, key), batch.marks.job(row));
+        if latest.is_some_and(|latest| self.kept.is_near(latest, ts, mark)) {
             return Gate::Duplicate;
         }
         if judge.is_after(ts) {
             return Gate::Late;
         }
-        self.kept.keep(known, hash, key, ts);
+        self.kept.keep(latest, hash, key, ts, mark);
         Gate::Passes
     }
 
