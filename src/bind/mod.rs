@@ -201,9 +201,14 @@ impl Program {
 
     /// The types of the job's columns, given those of the fields. The event time is the first.
     pub fn column_types(&self, fields: &[FieldType]) -> Result<Vec<FieldType>> {
-        let bound = self.bind(&self.typed(fields))?;
-        let types = std::iter::once(FieldType::Time).chain(bound.columns.iter().map(Bound::ty)).collect::<Vec<_>>();
-        Ok(types)
+        let fields = self.typed(fields);
+        let bound = self.bind(&fields)?;
+        let each = self.columns.iter().zip(&bound.columns).map(|(column, bound)| match column.expr.as_field() {
+            // To an expression a JSON value is a text; passed on it stays what it is.
+            Some(path) => Fields { fields: &fields, role: column.role }.field(path).map(|(_, ty)| ty),
+            None => Ok(bound.ty()),
+        });
+        std::iter::once(Ok(FieldType::Time)).chain(each).collect()
     }
 
     /// Checks what can be known before reading: that fields exist where an input lists them all, and that the event
