@@ -4,8 +4,9 @@
 //! [`super::window`], with other words where theirs are about windows.
 
 use super::sides::SideFlags;
+use super::text;
 use super::window::{ClockFlags, GridFlags, InputFlags, OutputFlags, ReportFlags, TimeFlags};
-use clap::{Arg, Args};
+use clap::Args;
 use std::path::PathBuf;
 
 /// Join the events of two inputs by keys and time.
@@ -17,8 +18,7 @@ use std::path::PathBuf;
 /// input.
 #[derive(Args, Clone)]
 #[command(args_override_self = true, disable_help_flag = true)]
-#[command(mut_arg("delay", delay), mut_arg("late", late), mut_arg("late_details", late_details))]
-#[command(mut_arg("tz", zone), mut_arg("offset", offset))]
+#[command(mut_args(|arg| text::reworded(arg, WORDS)))]
 pub(super) struct JoinArgs {
     /// The left and the right file; - is standard input
     ///
@@ -122,38 +122,28 @@ pub(super) struct PairFlags {
     pub(super) right_prefix: Option<String>,
 }
 
-fn delay(arg: Arg) -> Arg {
-    arg.help("Forget rows as soon as events are at most D late").long_help(
+/// What flags mean that other commands have too.
+const WORDS: &[(&str, &str)] = &[
+    (
+        "delay",
         "Forget rows as soon as events are at most D late\n\nD is how far an event may be behind the greatest event \
          time before it on its side: 30s, 5m, 1h30m. Without it no event is late. A side without a delay holds the \
          other's rows until it ends.",
-    )
-}
-
-fn late(arg: Arg) -> Arg {
-    arg.help("Keep late records of both sides here, as they were").long_help(
+    ),
+    (
+        "late",
         "Keep late records of both sides here, as they were\n\nIn the input's own format, so that they can be read \
          again; inputs of several formats or headers need a folder, or --late-left and --late-right. Without it late \
          records are counted and dropped.",
-    )
-}
-
-fn late_details(arg: Arg) -> Arg {
-    arg.long_help(
+    ),
+    (
+        "late_details",
         "Add to each late record where it stood and how late it was\n\nAdds _file, _line, _lateness, _watermark and, \
          with --window, _window_end, which are ignored when the file is read again.",
-    )
-}
-
-fn zone(arg: Arg) -> Arg {
-    arg.help("Zone of the output, and of --window in calendar units [UTC]").long_help(
-        "Zone of the output, and of --window in calendar units [UTC]\n\nAn IANA name such as Europe/Vienna. Days, \
-         weeks, months, quarters and years begin by this zone's wall clock.",
-    )
-}
-
-fn offset(arg: Arg) -> Arg {
-    arg.help("Moves the windows of --window by D").long_help(
+    ),
+    ("tz", "Zone of the output, and of --window in calendar units [UTC]"),
+    (
+        "offset",
         "Moves the windows of --window by D\n\n--window 1d --offset 6h: days from six to six. D may be negative.",
-    )
-}
+    ),
+];

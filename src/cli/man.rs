@@ -4,7 +4,7 @@
 //! The pages are committed under `man/`; a test compares.
 
 use super::command;
-use super::help::{full_about, full_text, groups, value, visible};
+use super::help::{full_about, full_text, groups, takes_any_number, value, visible};
 use super::prose::{self, Paragraph, Section};
 use super::{Error, Result};
 use crate::window::WINDOWS;
@@ -82,9 +82,9 @@ fn roff_synopsis(sub: &clap::Command) -> String {
         parts.push(kinds.join(" | "));
     }
     parts.extend(flags.into_iter().filter(|arg| !arg.is_hide_set()).map(|arg| format!("[{}]", short_term(arg))));
-    parts.extend(sub.get_positionals().map(|arg| match arg.get_num_args() {
-        Some(range) if range.max_values() > 1 => format!("[\\fI{}\\fR ...]", escape(&value(arg))),
-        _ => format!("\\fI{}\\fR", escape(&value(arg))),
+    parts.extend(sub.get_positionals().map(|arg| match takes_any_number(arg) {
+        true => format!("[\\fI{}\\fR ...]", escape(&value(arg))),
+        false => format!("\\fI{}\\fR", escape(&value(arg))),
     }));
     parts.join("\n")
 }
