@@ -12,10 +12,10 @@ use std::path::PathBuf;
 /// Join the events of two inputs by keys and time.
 ///
 /// Reads two sides, one record each, and writes a row for every two records that have equal keys and whose times lie
-/// close enough together; and, if asked for, records that found no partner. Without --delay no record is late, and
-/// records that found no partner are written as soon as what is left of the other side is too late for them. With
-/// --delay a record is forgotten as soon as no partner can come that is not late, so memory does not grow with the
-/// input.
+/// close enough together; and, if asked for, records that found no partner. Pairs are written as they are found.
+/// Without --delay no record is late, and those without a partner are written when the other side has ended. With
+/// --delay a record is forgotten, and written if it found no partner, as soon as none can come that is not late, so
+/// memory does not grow with the input.
 #[derive(Args, Clone)]
 #[command(args_override_self = true, disable_help_flag = true)]
 #[command(mut_args(|arg| text::reworded(arg, WORDS)))]
@@ -108,7 +108,7 @@ pub(super) struct PairingFlags {
 /// What is written of two records side by side.
 #[derive(Args, Clone)]
 pub(super) struct PairFlags {
-    /// Columns to write: 'l.page, r.ts - l.ts AS wait'
+    /// Columns to write: 'l.page, r.price * l.n AS total'
     ///
     /// A list of expressions over fields of l and r, each perhaps with a name. Without it, all fields of the left
     /// record and then all of the right.

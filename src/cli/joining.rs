@@ -46,7 +46,7 @@ pub(super) fn plan(args: &JoinArgs, env: &Environment) -> Result<JoinPlan> {
 
 /// The inputs of both sides.
 fn paths(args: &JoinArgs) -> Result<[Vec<InputPath>; 2]> {
-    let given = |files: &[PathBuf]| files.iter().map(planning::input_path).collect::<Vec<_>>();
+    let given = |files: &[PathBuf]| files.iter().map(|file| planning::input_path(file)).collect::<Vec<_>>();
     let named = [given(&args.left), given(&args.right)];
     let paths = match (args.inputs.as_slice(), named) {
         ([], [left, right]) if !left.is_empty() && !right.is_empty() => [left, right],

@@ -95,7 +95,7 @@ fn columns() -> Section {
         vec![Paragraph::Text(
             "A row has the left record's fields and then the right one's; those of a record that is not there are \
              null. Names that both have get --left-prefix (none) and --right-prefix (right_) in front. --select writes \
-             a list of expressions instead, over fields with l. or r. in front: 'l.id, r.ts - l.ts AS wait'; a name \
+             a list of expressions instead, over fields with l. or r. in front: 'l.id, r.price * l.n AS total'; a name \
              without AS is the field's own.",
         )],
     )
