@@ -150,12 +150,6 @@ pub(super) fn columns(flags: &PairFlags) -> Result<PairColumns> {
 /// The lists of all flags together; none where none was given.
 fn select(lists: &[String]) -> Result<Option<Vec<Output>>> {
     let columns = text::lists("select", lists, expr::parse_pair_columns)?;
-    for (i, column) in columns.iter().enumerate() {
-        if columns[..i].iter().any(|other| other.name == column.name) {
-            return Err(Error::usage(format!("--select: two columns would be called \"{}\"", column.name))
-                .hint("name one of them with AS, or leave one out"));
-        }
-    }
     Ok((!lists.is_empty()).then_some(columns))
 }
 
