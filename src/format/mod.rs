@@ -13,6 +13,8 @@ pub mod jsonl;
 pub mod parquet;
 mod plain;
 pub mod table;
+#[cfg(test)]
+mod tests;
 
 use crate::error::{Error, Result};
 use crate::event::{Raw, Times};
