@@ -413,8 +413,11 @@ fn the_format_is_known_by_name_extension_and_first_bytes() {
     assert!((PARQUET.sniff)(&file(three_rows())) && !(PARQUET.sniff)(b"PAR"));
 }
 
+/// A column's type and its values.
+type Passed = (FieldType, Vec<String>);
+
 /// The column `x` as a whole field: its type, and each value as JSON has it.
-fn whole(array: impl Array + 'static) -> (FieldType, Vec<String>) {
+fn whole(array: impl Array + 'static) -> Passed {
     let file = file(vec![("x", Arc::new(array))]);
     let input = ParquetInput::open(&file).unwrap();
     let wanted = [Wanted { path: path("x"), role: Role::Whole, declared: None }];
@@ -437,7 +440,7 @@ fn what_is_passed_on_has_the_type_that_values_have() {
     let cents = FieldType::Decimal { precision: 6, scale: 2 };
     let words: arrow::array::DictionaryArray<Int32Type> = ["a\"", "b"].into_iter().collect();
     let decimals = Decimal128Array::from(vec![150]).with_precision_and_scale(6, 2).unwrap();
-    let table: [((FieldType, Vec<String>), FieldType, &[&str]); 14] = [
+    let table: [(Passed, FieldType, &[&str]); 14] = [
         (whole(Int8Array::from(vec![Some(-8), None])), FieldType::Int, &["-8", "null"]),
         (whole(UInt64Array::from(vec![u64::MAX])), big, &["18446744073709551615"]),
         (whole(Float32Array::from(vec![0.5, f32::NAN])), FieldType::Double, &["0.5", "null"]),
