@@ -290,7 +290,7 @@ mod tests {
             "a b --on id --within 0s..1m -t ts --left-time 'l t' --left-time-format unix-s --left-input-tz CET \
              --left-delay 5m --left-watermark-by host --left-idle-after 1h --left-input-format csv --left-schema 'x double' \
              --right-time r.t --right-time-format unix-ms --right-input-tz UTC --right-delay 6m --right-watermark-by dev \
-             --right-idle-after 2h --right-input-format tsv --right-schema 'x text, y text' --late-left l --late-right r",
+             --right-idle-after 2h --right-format tsv --right-schema 'x text, y text' --late-left l --late-right r",
         );
         let of = |side: &SidePlan| {
             let SidePlan { input, clock, late, .. } = side;
