@@ -11,6 +11,7 @@ mod expressions;
 mod folder;
 mod helpers;
 mod inputs;
+mod join_cases;
 mod join_model;
 mod joins;
 mod lookup_model;

@@ -277,6 +277,8 @@ pub struct Answer {
     /// Records that take part, in merge order.
     pub used: Vec<Place>,
     pub filtered: Vec<Place>,
+    /// The two watermarks put together, after each step.
+    pub marks: Vec<i64>,
 }
 
 impl Answer {
@@ -442,6 +444,7 @@ impl World<'_> {
         }
         let now = if self.job.marks == Marks::Max { marks[marks.len() - 1] } else { marks[0] };
         self.together = self.together.max(now);
+        self.answer.marks.push(self.together);
     }
 
     /// Forgets rows for which no partner can come any more; those that had none come out.

@@ -498,22 +498,32 @@ fn pairs_of_one_record_go_by_the_arrival_of_their_first() {
     is(&small(How::Inner, within(0, 5), None), &files, &["3|4", "1|4", "2|4"], &[]);
 }
 
-/// At the end all are released: right rows by `r - lo`, left ones by `l + hi`, at equal instants left ones first.
+/// Nobody finds a partner in this job.
+fn alone() -> On {
+    On { text: "l.k = r.k AND l.v > 1", rest: |_, _| Some(false), ..ONS[8] }
+}
+
+/// Left rows are released by `l + 5`, right ones by `r + 5`; at equal instants left ones come first.
 #[test]
 fn rows_of_one_release_go_by_instant_then_side_then_arrival() {
+    let files = Files::new(vec![at(&[10, 3, 5])], vec![at(&[100, 15, 5])]);
+    let job = Join { marks: Marks::Min, on: &alone(), ..small(How::Full, within(-5, 5), Some(200)) };
+    is(&job, &files, &["3|.", "5|.", ".|5", "10|.", ".|15", ".|100"], &[]);
+}
+
+/// The left side has ended at 10, so the right rows to come wait for nobody.
+#[test]
+fn rows_wait_for_the_other_side_only() {
     let files = Files::new(vec![at(&[10, 3, 5])], vec![at(&[100, 15])]);
-    let job = Join { on: &ONS[8], ..small(How::Full, within(-5, 5), None) };
-    let nobody = |l: &Event, _: &Event| Some(l.t > 1_000 * SECOND);
-    let on = On { rest: nobody, text: "l.k = r.k AND l.v > 1", ..ONS[8] };
-    // Last partners: left 15, 8, 10; right 105, 20. The left side ends at 10, so right rows wait for nobody then.
-    is(&Join { on: &on, ..job }, &files, &["3|.", "5|.", "10|.", ".|100", ".|15"], &[]);
+    let job = Join { on: &alone(), ..small(How::Full, within(-5, 5), None) };
+    is(&job, &files, &[".|100", ".|15", "3|.", "5|.", "10|."], &[]);
 }
 
 #[test]
 fn each_side_is_judged_by_its_own_watermark() {
     // Left at most at 10, right at 20: 15 is not behind its own side.
     let files = Files::new(vec![at(&[10, 5, 15])], vec![at(&[10, 20, 14])]);
-    is(&small(How::Inner, within(-100, 100), Some(0)), &files, &["10|10", "15|10", "15|20"], &[5, 14]);
+    is(&small(How::Inner, within(-100, 100), Some(0)), &files, &["10|10", "15|10", "10|20", "15|20"], &[5, 14]);
 }
 
 #[test]
@@ -561,7 +571,7 @@ fn columns_are_the_left_fields_then_the_right_ones() {
 }
 
 /// The columns of a row without texts that hold commas, in their order.
-fn names(results: &str) -> Vec<&str> {
+pub fn names(results: &str) -> Vec<&str> {
     let line = results.trim_matches(|c| "{}\n".contains(c));
     line.split(',').filter_map(|field| field.split("\":").next()).map(|name| name.trim_matches('"')).collect()
 }
