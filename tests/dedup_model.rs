@@ -1,5 +1,6 @@
 //! The slow, obvious model of `windrow dedup` (SPEC section 7), record by record. Must not use the program's own code.
 
+use crate::join_model::Condition;
 use crate::model::{Event, Job, Place, steps};
 use crate::rows_model::Cell;
 
@@ -12,7 +13,7 @@ pub struct Dedup {
     pub clock: Job,
     pub by: Option<KeyOf>,
     pub within: Option<i64>,
-    pub keep: Option<(&'static str, fn(&Event) -> Option<bool>)>,
+    pub keep: Option<Condition>,
 }
 
 impl std::fmt::Debug for Dedup {

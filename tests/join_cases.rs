@@ -223,8 +223,11 @@ fn write(path: &Path, lines: impl Iterator<Item = String>) -> String {
     path.display().to_string()
 }
 
-/// Rows by the numbers of their records, and the rest that was written, for `windrow ARGS`.
-fn numbers(folder: &Path, args: &[String], flags: &[&str]) -> (Vec<(Option<u64>, Option<u64>)>, Vec<String>, Value) {
+/// Rows by the numbers of their records.
+type Numbers = Vec<(Option<u64>, Option<u64>)>;
+
+/// Rows, and the rest that was written, for `windrow ARGS`.
+fn numbers(folder: &Path, args: &[String], flags: &[&str]) -> (Numbers, Vec<String>, Value) {
     let all: Vec<&str> = ["output"].into_iter().chain(flags.iter().copied()).collect();
     let (mut written, summary) = joins::run_in(folder, args, &all, &PLAIN);
     let row = |line: &str| {

@@ -394,6 +394,21 @@ proptest! {
         prop_assert_eq!(a, b);
     }
 
+    /// The same file on both sides.
+    #[test]
+    fn a_file_can_be_joined_to_itself(job in job(), file in several(20)) {
+        let files = Files::new(vec![file[0].clone()], vec![file[0].clone()]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = write_files(folder.path(), Format::Jsonl, &files.all)[0].display().to_string();
+        let mut all = args(&job);
+        all.extend([selected(job.how), path.clone(), path]);
+        let (written, _) = run_in(folder.path(), &all, &["output"], &PLAIN);
+        let own = |place: Place| number((0, place.1));
+        let want: Numbers =
+            answer(&job, &files).rows.iter().map(|row| (row.left.map(own), row.right.map(own))).collect();
+        prop_assert_eq!(told(&written[0]), want);
+    }
+
     /// A join is its mirror image with the sides, the bounds and the kind turned round.
     #[test]
     fn sides_can_be_turned_round(job in job_of(Just(Marks::Own)), files in files()) {

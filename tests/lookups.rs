@@ -42,10 +42,8 @@ fn asked() -> impl Strategy<Value = (Lookup<'static>, Vec<Vec<Event>>, Vec<Event
 }
 
 fn args(job: &Lookup<'_>) -> Vec<String> {
-    let mut all: Vec<String> =
-        ["lookup", "--time=t", "--time-format=unix-us", "--schema=n bigint, d bigint, k text, v bigint"]
-            .map(String::from)
-            .to_vec();
+    let mut all: Vec<String> = ["lookup", "--time=t", "--time-format=unix-us"].map(String::from).to_vec();
+    all.extend(["schema", "table-schema"].map(|flag| format!("--{flag}=n bigint, d bigint, k text, v bigint")));
     all.push(format!("--on={}", job.on.text));
     all.push(format!("--how={}", if job.inner { "inner" } else { "left" }));
     all.push("--select=l.n AS ln, r.n AS rn".into());
