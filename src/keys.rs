@@ -315,7 +315,7 @@ pub fn retype(keys: &[&[u8]], from: &[FieldType], to: &[FieldType]) -> Keys {
 
 /// A column as another type: only the widenings of [`Column::misfit`](crate::schema::Column::misfit) happen.
 /// Numbers become [their text](number_text).
-fn to_type(column: &ArrayRef, ty: FieldType) -> ArrayRef {
+pub fn to_type(column: &ArrayRef, ty: FieldType) -> ArrayRef {
     match (column.data_type(), ty) {
         (DataType::Float64, FieldType::Text) => {
             let column = column.as_primitive::<Float64Type>();

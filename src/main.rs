@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use windrow::cli::{self, Command, Environment};
-use windrow::error::Result;
+use windrow::error::{Error, Result};
 use windrow::plan::ReportPlan;
 use windrow::report::Reporter;
 use windrow::{output, panics, run, signals};
@@ -31,7 +31,10 @@ fn carry_out(env: &Environment, reporter: &mut Reporter) -> Result<()> {
         Command::Window(plan) => {
             *reporter = Reporter::new(&plan.report, env.stderr_is_terminal);
             signals::watch()?;
-            run::run(*plan, reporter)
+            run::window(*plan, reporter)
+        }
+        Command::Join(_) | Command::Lookup(_) | Command::Dedup(_) => {
+            Err(Error::failed("this command cannot be run yet"))
         }
     }
 }

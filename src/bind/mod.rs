@@ -10,28 +10,29 @@
 
 mod check;
 mod derive;
+mod window;
+
+pub use window::{Windowing, matter};
 
 use crate::error::{Error, Result};
 use crate::expr::{Bound, Scalar, Scope, Use};
 use crate::format::Derive;
 use crate::input::Prepared;
-use crate::operator::{Aggregates, CallOver, Finish, Operator, Range, Sessions, Setup, Updating, Windowed};
-use crate::plan::{Mode, Plan, Trigger};
+use crate::plan::InputPlan;
 use crate::report::Unseen;
-use crate::schema::{Column, FieldPath, FieldType, Layout, Role, Wanted};
+use crate::schema::{Column, FieldPath, FieldType, Layout, Literal, Role, Wanted};
 use crate::time::{TimeFormat, TimeReader, Ts, Zone};
-use crate::window::Grouping;
 use derive::Derivation;
 use std::sync::Arc;
 
 /// Columns that tell where a record stands.
 const FILE: &str = "_file";
 const LINE: &str = "_line";
+/// The column of a record as it stands; no field can be called that.
+const RECORD: &str = "\0record";
 
-/// Flags that messages name.
+/// A flag that messages name.
 const TIME: &str = "--time";
-const WHERE: &str = "--where";
-const AGG: &str = "--agg";
 
 /// What a job computes of every record, before the inputs are known.
 pub struct Program {
@@ -40,9 +41,6 @@ pub struct Program {
     time: Scalar,
     columns: Vec<Computation>,
     filter: Option<usize>,
-    keys: Vec<usize>,
-    arguments: Vec<Vec<usize>>,
-    filters: Vec<Option<usize>>,
     partition: Option<usize>,
     zone: Zone,
 }
@@ -66,46 +64,15 @@ pub(crate) struct BoundProgram {
 }
 
 impl Program {
-    /// What the job computes.
-    pub fn of(plan: &Plan) -> Self {
-        let time = plan.input.time.clone().unwrap_or_else(|| Scalar::field(FieldPath::new(vec![String::new()])));
-        let mut columns = Columns { time: time.as_field().cloned(), all: Vec::new() };
-        let filter = plan.filter.as_ref().map(|filter| columns.want(filter, Role::Value, WHERE));
-        let keys = plan.keys.iter().map(|key| columns.want(&key.expr, Role::Key, "--by")).collect();
-        let calls = plan.selection.calls.iter();
-        let arguments = calls.clone().map(|call| {
-            let each = call.arguments.iter().enumerate();
-            each.map(|(place, argument)| columns.want(argument, role_of(call, place), AGG)).collect()
-        });
-        let arguments = arguments.collect();
-        let filters =
-            calls.map(|call| call.filter.as_ref().map(|filter| columns.want(filter, Role::Value, AGG))).collect();
-        let partition =
-            plan.clock.by.clone().map(|path| columns.want(&Scalar::field(path), Role::Key, "--watermark-by"));
-        let mut program = Self {
-            fields: Vec::new(),
-            time,
-            columns: columns.all,
-            filter,
-            keys,
-            arguments,
-            filters,
-            partition,
-            zone: plan.output.zone.clone(),
-        };
-        program.fields = program.wanted(plan);
-        program
-    }
-
     /// Every field and role once.
-    fn wanted(&self, plan: &Plan) -> Vec<Wanted> {
+    fn wanted(&self, declared: &[(FieldPath, FieldType)]) -> Vec<Wanted> {
         let mut fields: Vec<Wanted> = Vec::new();
         let mut want = |path: &FieldPath, role: Role| {
             let known = fields.iter().any(|w| w.path == *path && (w.role == role || w.role == Role::Time));
             if known || is_origin(path) {
                 return;
             }
-            let declared = plan.input.declared.iter().find(|(p, _)| p == path).map(|(_, ty)| *ty);
+            let declared = declared.iter().find(|(p, _)| p == path).map(|(_, ty)| *ty);
             let declared = declared.filter(|_| role != Role::Time);
             fields.push(Wanted { path: path.clone(), role, declared });
         };
@@ -174,11 +141,17 @@ impl Program {
     }
 
     /// Each input's layout.
-    pub fn layouts(&self, plan: &Plan, columns: &[Column], inputs: &[Prepared], keep_raw: bool) -> Vec<Arc<Layout>> {
-        let keep_raw = keep_raw || self.needs_places();
+    pub fn layouts(
+        &self,
+        plan: &InputPlan,
+        columns: &[Column],
+        inputs: &[Prepared],
+        keep_raw: bool,
+    ) -> Vec<Arc<Layout>> {
+        let keep_raw = keep_raw || self.needs_places() || self.reads(RECORD);
         let time = self.time.as_field().map(|_| 0);
         let each = inputs.iter().map(|input| {
-            let mut time_reader = TimeReader::new(plan.input.time_format.clone(), plan.input.zone.clone());
+            let mut time_reader = TimeReader::new(plan.time_format.clone(), plan.zone.clone());
             time_reader.unit = time_reader.unit.or(input.sample.time_unit);
             Arc::new(Layout { columns: columns.to_vec(), time, time_reader, keep_raw })
         });
@@ -220,97 +193,98 @@ impl Program {
         Ok(types)
     }
 
-    /// Checks what can be known before reading: that fields exist where an input lists them all, and that functions
-    /// get what they take. Fields that only might be missing are told.
-    pub fn check(&self, plan: &Plan, columns: &[Column], inputs: &[Prepared]) -> Result<Vec<Unseen>> {
-        let unseen = check::fields(&self.fields, plan, inputs)?;
-        let types: Vec<FieldType> = columns.iter().map(|column| column.ty).collect();
-        let bound = self.bind(&self.typed(&types))?;
-        if let Some(time) = bound.time.as_ref().filter(|time| time.ty() == FieldType::Bool) {
-            return Err(Error::usage(format!(
+    /// Checks what can be known before reading: that fields exist where an input lists them all, and that the event
+    /// time can be one. Fields that only might be missing are told.
+    pub fn check(&self, goes_on: bool, columns: &[Column], inputs: &[Prepared]) -> Result<Vec<Unseen>> {
+        let text = |field: &FieldPath| self.columns.iter().find_map(|column| column.expr.as_text(field));
+        let unseen = check::fields(&self.fields, goes_on, inputs, text)?;
+        let bound = self.bind(&self.typed(&types_of(columns)))?;
+        match bound.time.as_ref().map(Bound::ty) {
+            Some(FieldType::Bool) => Err(Error::usage(format!(
                 "{TIME}: expected a time, text or a number, found a {}",
-                time.ty().name()
-            )));
+                FieldType::Bool.name()
+            ))),
+            _ => Ok(unseen),
         }
-        let types = self.column_types(&types)?;
-        for (flag, column) in [(WHERE, self.filter)].into_iter().chain(self.filters.iter().map(|f| (AGG, *f))) {
-            if let Some(ty) = column.map(|column| types[column]).filter(|ty| *ty != FieldType::Bool) {
-                return Err(Error::usage(format!("{flag}: expected a condition, found a {}", ty.name()))
-                    .hint("a condition is true or false: amount > 0"));
-            }
-        }
-        self.check_arguments(plan, &types, inputs)?;
-        Ok(unseen)
     }
 
-    fn check_arguments(&self, plan: &Plan, types: &[FieldType], inputs: &[Prepared]) -> Result<()> {
-        for (call, columns) in plan.selection.calls.iter().zip(&self.arguments) {
-            for (place, (argument, &column)) in call.arguments.iter().zip(columns).enumerate() {
-                let (shown, ty) = (argument.shown(), types[column]);
-                call.kind.check(place, &shown, ty).map_err(|what| {
-                    let nulls = inputs.iter().any(|input| !input.header.is_empty());
-                    let nulls = if nulls { "; texts that mean nothing: --null NA" } else { "" };
-                    match (ty, argument.as_field()) {
-                        (FieldType::Text, Some(path)) => {
-                            let field = check::typed(&path.name());
-                            Error::failed(what).hint(format!("--schema '{field} double' reads it as a number{nulls}"))
-                        }
-                        _ => Error::failed(what),
-                    }
-                })?;
+    /// Checks that columns which decide something are conditions, given the types of the job's columns.
+    fn check_conditions(&self, types: &[FieldType], columns: impl IntoIterator<Item = usize>) -> Result<()> {
+        for column in self.filter.into_iter().chain(columns) {
+            let flag = self.columns[column - 1].flag;
+            if types[column] != FieldType::Bool {
+                return Err(Error::usage(format!("{flag}: expected a condition, found a {}", types[column].name()))
+                    .hint("a condition is true or false: amount > 0"));
             }
         }
         Ok(())
     }
+}
 
-    /// The operator of the job, over columns of these types.
-    pub fn operator(&self, plan: &Plan, types: Vec<FieldType>) -> Result<Box<dyn Operator>> {
-        let mut aggregates = Aggregates::default();
-        let calls = plan.selection.calls.iter().zip(&self.arguments).zip(&self.filters);
-        for ((call, columns), filter) in calls {
-            let field = call.arguments.first().map(Scalar::shown).unwrap_or_default();
-            let columns = columns.iter().map(|&column| (column, types[column])).collect();
-            aggregates.add(CallOver { call, columns, filter: *filter, field });
-        }
-        let names = plan.keys.iter().map(|key| key.name.clone()).collect();
-        let when = match &plan.trigger {
-            Some(Trigger::When(condition)) => Some(condition.clone()),
-            _ => None,
-        };
-        let setup = Setup {
-            range: Range { since: plan.since.unwrap_or(Ts::MIN), until: plan.until.unwrap_or(Ts::MAX) },
-            types,
-            keys: self.keys.clone(),
-            aggregates,
-            fill: plan.finish.fill,
-            finish: Finish::new(names, plan.selection.clone(), plan.finish.clone(), when, self.zone.clone()),
-        };
-        Ok(match (&plan.grouping, plan.mode) {
-            (Grouping::Windows(windower), Mode::Append) => Box::new(Windowed::new(Arc::clone(windower), setup)?),
-            (Grouping::Session { gap }, Mode::Append) => Box::new(Sessions::new(*gap, setup)?),
-            (grouping, mode) => Box::new(Updating::of(grouping, mode, plan.trigger.as_ref(), setup)?),
-        })
+/// A program as its columns are asked for.
+pub(super) struct Asking<'a> {
+    input: &'a InputPlan,
+    time: Scalar,
+    columns: Vec<Computation>,
+    filter: Option<usize>,
+    partition: Option<usize>,
+}
+
+impl<'a> Asking<'a> {
+    /// Nothing yet but the event time.
+    fn of(input: &'a InputPlan, time: Scalar) -> Self {
+        Self { input, time, columns: Vec::new(), filter: None, partition: None }
     }
-}
 
-/// The columns of a job as they are asked for.
-struct Columns {
-    time: Option<FieldPath>,
-    all: Vec<Computation>,
-}
-
-impl Columns {
     /// The index of a column, behind the event time.
     fn want(&mut self, expr: &Scalar, role: Role, flag: &'static str) -> usize {
-        if self.time.is_some() && expr.as_field() == self.time.as_ref() {
+        if self.time.as_field().is_some() && expr.as_field() == self.time.as_field() {
             return 0;
         }
-        let at = self.all.iter().position(|known| same(known, expr, role));
+        let at = self.columns.iter().position(|known| same(known, expr, role));
         at.unwrap_or_else(|| {
-            self.all.push(Computation { expr: expr.clone(), role, flag });
-            self.all.len() - 1
+            self.columns.push(Computation { expr: expr.clone(), role, flag });
+            self.columns.len() - 1
         }) + 1
     }
+
+    /// Only rows for which this is true are used.
+    fn select(&mut self, filter: Option<&Scalar>, flag: &'static str) {
+        self.filter = filter.map(|filter| self.want(filter, Role::Value, flag));
+    }
+
+    /// The values of this field are the partitions.
+    fn partition(&mut self, by: Option<&FieldPath>) {
+        self.partition = by.map(|path| self.want(&Scalar::field(path.clone()), Role::Key, "--watermark-by"));
+    }
+
+    /// All of it.
+    fn program(self, zone: &Zone) -> Program {
+        let mut program = Program {
+            fields: Vec::new(),
+            time: self.time,
+            columns: self.columns,
+            filter: self.filter,
+            partition: self.partition,
+            zone: zone.clone(),
+        };
+        program.fields = program.wanted(&self.input.declared);
+        program
+    }
+}
+
+/// The event time of an input; where none was named, a field that no record has.
+fn time_of(input: &InputPlan) -> Scalar {
+    input.time.clone().unwrap_or_else(|| Scalar::field(FieldPath::new(vec![String::new()])))
+}
+
+/// The event time of an input that needs none: without it all records are of one instant.
+fn time_or_none(input: &InputPlan) -> Scalar {
+    input.time.clone().unwrap_or_else(|| Scalar::literal(Literal::Time(Ts::from_micros(0))))
+}
+
+fn types_of(columns: &[Column]) -> Vec<FieldType> {
+    columns.iter().map(|column| column.ty).collect()
 }
 
 /// Whether a column is what is asked for, wherever it was typed.
@@ -319,13 +293,6 @@ fn same(known: &Computation, expr: &Scalar, role: Role) -> bool {
         (Some(a), Some(b)) => a == b && known.role == role,
         (None, None) => known.expr == *expr,
         _ => false,
-    }
-}
-
-fn role_of(call: &crate::expr::Call, place: usize) -> Role {
-    match call.kind.takes.get(place) {
-        Some(crate::aggregate::Takes::Number | crate::aggregate::Takes::Measure) => Role::Number,
-        _ => Role::Value,
     }
 }
 
@@ -340,12 +307,12 @@ fn is_named(path: &FieldPath, name: &str) -> bool {
     path.inside().is_empty() && path.parts() == [name]
 }
 
-/// Whether it tells where a record stands.
+/// Whether it is no field of the record, but tells where or how it stands.
 fn is_origin(path: &FieldPath) -> bool {
-    is_named(path, FILE) || is_named(path, LINE)
+    [FILE, LINE, RECORD].iter().any(|name| is_named(path, name))
 }
 
-/// What names of fields stand for: the columns of the layout, and behind them the file's name and the line.
+/// What names of fields stand for: the columns of the layout, and behind them the file's name, the line, the record.
 struct Fields<'a> {
     fields: &'a [(FieldPath, Role, FieldType)],
     /// The role in which a field is read that stands alone.
@@ -360,6 +327,9 @@ impl Scope for Fields<'_> {
         if is_named(path, LINE) {
             return Ok((self.fields.len() + 1, FieldType::Int));
         }
+        if is_named(path, RECORD) {
+            return Ok((self.fields.len() + 2, FieldType::Text));
+        }
         let named = || self.fields.iter().enumerate().filter(|(_, (known, ..))| known == path);
         let exact = named().find(|(_, (_, role, _))| *role == self.role || *role == Role::Time);
         let found = exact.or_else(|| named().find(|(_, (_, role, _))| *role != Role::Key));
@@ -372,22 +342,7 @@ impl Scope for Fields<'_> {
     }
 }
 
-/// Event times that can matter to a window that is written: without a delay a whole stretch of input whose times all
-/// lie outside need not be read. With one, every record moves the watermark.
-pub fn matter(plan: &Plan) -> Option<(Ts, Ts)> {
-    let Grouping::Windows(windower) = &plan.grouping else { return None };
-    if plan.clock.delay.is_some() || (plan.since.is_none() && plan.until.is_none()) {
-        return None;
-    }
-    let until = plan.until.map(|until| {
-        let mut windows = Vec::new();
-        windower.windows_of(Ts::from_micros(until.micros().saturating_sub(1)), &mut windows);
-        windows.iter().map(|w| w.end).max().unwrap_or(Ts::MAX)
-    });
-    Some((plan.since.unwrap_or(Ts::MIN), until.unwrap_or(Ts::MAX)))
-}
-
 /// Whether a reader guesses a unit, so that the summary should tell it.
-pub fn guesses_unit(plan: &Plan) -> bool {
-    plan.input.time_format == TimeFormat::Auto
+pub fn guesses_unit(plan: &InputPlan) -> bool {
+    plan.time_format == TimeFormat::Auto
 }

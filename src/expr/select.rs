@@ -9,8 +9,15 @@ use super::{Call, Key, Order, Output, Scalar, Selection, check_names};
 use crate::error::Result;
 use sqlparser::ast::OrderBySort;
 
-/// Reads what is grouped by: a list of expressions over fields, with optional names.
+/// Reads what is grouped by: a list of expressions over fields, with optional names, which no column has yet.
 pub fn parse_keys(text: &str) -> Result<Vec<Key>> {
+    let keys = parse_list(text)?;
+    check_names(&keys, &[])?;
+    Ok(keys)
+}
+
+/// Reads a list of expressions over fields, with optional names.
+pub fn parse_list(text: &str) -> Result<Vec<Key>> {
     let sql = Sql { text, takes: "a field" };
     let keys = sql.items()?.into_iter().map(|item| {
         let root = Parse::of(sql).expr(&item.expr, item.start)?;
@@ -21,9 +28,7 @@ pub fn parse_keys(text: &str) -> Result<Vec<Key>> {
         });
         Ok(Key { expr, name })
     });
-    let keys = keys.collect::<Result<Vec<_>>>()?;
-    check_names(&keys, &[])?;
-    Ok(keys)
+    keys.collect()
 }
 
 /// Reads one expression over fields of a record; `takes`: what it should be.
@@ -49,7 +54,7 @@ impl Selection {
             let root = Parse::gathering(sql, &mut self.calls).expr(&item.expr, item.start)?;
             let name = match (&item.alias, &root.node) {
                 (Some(alias), _) => alias.clone(),
-                (None, Node::Aggregate(call)) => self.calls[*call].shown.clone(),
+                (None, Node::Aggregate(_, shown)) => shown.clone(),
                 (None, Node::Field(path)) => path.name(),
                 (None, _) => item.typed.clone(),
             };

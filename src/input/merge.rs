@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::event::{Position, Positions, Raw, Times};
 use crate::format::{BadRecord, Before, Rows, lines_of};
 use crate::schema::{FieldType, Layout};
-use crate::time::Ts;
+use crate::time::{Ts, Unit};
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::{cast, interleave};
@@ -121,6 +121,17 @@ pub struct Origin<'a> {
 }
 
 impl Origin<'_> {
+    /// The record of a text format as it stood.
+    pub fn text(&self) -> Option<&[u8]> {
+        match &self.source.rows.raw {
+            Raw::Text(chunk, spans) => {
+                let (start, end) = spans[self.row];
+                Some(&chunk[start as usize..end as usize])
+            }
+            Raw::Rows(_) | Raw::None => None,
+        }
+    }
+
     /// The record as it stood.
     pub fn raw(&self) -> RawRecord {
         match &self.source.rows.raw {
@@ -230,6 +241,11 @@ impl Merge {
         let turns = (0..layouts.len()).map(|i| Reverse((Ts::MIN, i))).collect();
         let lanes = layouts.into_iter().zip(first_lines).map(lane).collect();
         Self { pool, lanes, types, concat, turns, next: VecDeque::new() }
+    }
+
+    /// The unit in which each input's time numbers are read, as far as one was said or found.
+    pub fn units(&self) -> impl Iterator<Item = Option<Unit>> {
+        self.lanes.iter().map(|lane| lane.layout.time_reader.unit)
     }
 
     /// The next item, or none when all inputs have ended. With a deadline an input that gives nothing is not waited for
@@ -578,9 +594,44 @@ impl Merged {
         self.runs.iter().all(|run| run.input == first).then_some(first)
     }
 
+    /// Rows `start .. start + len` of these.
+    #[must_use]
+    pub fn slice(&self, start: usize, len: usize) -> Self {
+        let mut runs = Vec::new();
+        let mut before = 0;
+        for run in &self.runs {
+            let (from, to) = (start.max(before), (start + len).min(before + run.len));
+            if from < to {
+                let source = Arc::clone(&run.source);
+                runs.push(Run { input: run.input, source, start: run.start + from - before, len: to - from });
+            }
+            before += run.len;
+        }
+        Self {
+            rows: self.rows.slice(start, len),
+            times: self.times.slice(start, len),
+            positions: self.positions.slice(start, len),
+            selected: self.selected.as_ref().map(|all| all.slice(start, len)),
+            runs,
+        }
+    }
+
     /// The input of each row.
     pub fn inputs(&self) -> Vec<u32> {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.input as u32, run.len)).collect()
+    }
+
+    /// Tells where each of some rows came from; they ascend.
+    pub fn each_origin(&self, rows: &[u32], mut tell: impl FnMut(Origin<'_>) -> Result<()>) -> Result<()> {
+        let (mut runs, mut before) = (self.runs.iter().peekable(), 0);
+        for &row in rows {
+            while runs.peek().is_some_and(|run| row as usize >= before + run.len) {
+                before += runs.next().map_or(0, |run| run.len);
+            }
+            let Some(run) = runs.peek() else { break };
+            tell(Origin { input: run.input, source: &run.source, row: run.start + row as usize - before })?;
+        }
+        Ok(())
     }
 
     /// Where a row came from.

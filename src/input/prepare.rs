@@ -8,7 +8,7 @@ use super::merge::Merge;
 use super::pool::{Decoding, Lane, MAX_OPEN, Pool, Reader, Traffic, Work};
 use crate::error::{Error, Result};
 use crate::format::{self, Derive, FORMATS, FormatKind, Read, TextDecoder};
-use crate::plan::{InputPath, InputPlan, Plan};
+use crate::plan::{ClockPlan, InputPath, InputPlan};
 use crate::schema::{Layout, SAMPLE_RECORDS, Sample, Wanted};
 use crate::signals;
 use crate::time::{TimeReader, Ts};
@@ -286,14 +286,9 @@ pub struct Start {
 }
 
 impl Start {
-    /// As a plan says.
-    pub fn of(plan: &Plan) -> Self {
-        Self {
-            threads: plan.threads,
-            outliers: plan.clock.outliers,
-            concat: plan.input.concat,
-            chunk: plan.input.chunk,
-        }
+    /// As plans say.
+    pub fn of(input: &InputPlan, clock: &ClockPlan, threads: usize) -> Self {
+        Self { threads, outliers: clock.outliers, concat: input.concat, chunk: input.chunk }
     }
 }
 

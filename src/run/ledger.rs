@@ -9,11 +9,10 @@ use crate::event::{Times, Watermark};
 use crate::input::{BadItem, Merged, Prepared};
 use crate::keys;
 use crate::operator::Tally;
-use crate::plan::{Mode, Plan};
+use crate::plan::InputPlan;
 use crate::report::{InputSummary, Summary, Widened};
 use crate::schema::{Column, FieldType};
 use crate::time::{Span, Ts, Unit};
-use crate::window::Grouping;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -27,6 +26,8 @@ pub(super) struct Account {
     held_by: Option<usize>,
     delay: Option<Span>,
     unbounded: Option<&'static str>,
+    /// Units of time numbers are found, not said.
+    guesses_units: bool,
 }
 
 struct Input {
@@ -41,13 +42,18 @@ struct Input {
 }
 
 impl Account {
-    pub(super) fn new(plan: &Plan, inputs: &[Prepared]) -> Self {
-        let guesses = bind::guesses_unit(plan);
+    /// `delay`: of the side's clock. `unbounded`: why its state may grow with its input, if it may.
+    pub(super) fn new(
+        plan: &InputPlan,
+        inputs: &[Prepared],
+        delay: Option<Span>,
+        unbounded: Option<&'static str>,
+    ) -> Self {
         let input = |input: &Prepared| Input {
             name: input.name.clone(),
             format: input.format.name,
             bytes: input.bytes_read(),
-            guessed_unit: input.sample.time_unit.filter(|_| guesses),
+            guessed_unit: None,
             read: 0,
             bad: 0,
             skipped: 0,
@@ -60,8 +66,9 @@ impl Account {
             open: 0,
             watermark: None,
             held_by: None,
-            delay: plan.clock.delay,
-            unbounded: unbounded(plan),
+            delay,
+            unbounded,
+            guesses_units: bind::guesses_unit(plan),
         }
     }
 
@@ -109,8 +116,11 @@ impl Account {
         }
     }
 
-    /// The input has ended; windows still open are written because of that.
-    pub(super) fn ended(&mut self, clock: &Clock) {
+    /// The input has ended; windows still open are written because of that. `units`: of each input's time numbers.
+    pub(super) fn ended(&mut self, clock: &Clock, units: impl Iterator<Item = Option<Unit>>) {
+        for (input, unit) in self.inputs.iter_mut().zip(units) {
+            input.guessed_unit = unit.filter(|_| self.guesses_units);
+        }
         self.watermark = Some(clock.mark()).filter(|mark| *mark != Watermark::NEVER).map(Watermark::ts);
         self.held_by = clock.held_by();
     }
@@ -195,20 +205,6 @@ impl Input {
             bytes: self.bytes.load(Relaxed),
             types,
         }
-    }
-}
-
-/// Why the state of a job may grow with its input, if it may (SPEC section 1.3).
-fn unbounded(plan: &Plan) -> Option<&'static str> {
-    match (&plan.grouping, plan.mode) {
-        (Grouping::Global { purge: false }, _) => Some("--global keeps every key"),
-        (Grouping::Global { .. } | Grouping::Count(_), Mode::Append | Mode::Update { .. }) => {
-            Some("every key has a window that waits for more records")
-        }
-        (_, Mode::Complete { keep: None }) => Some("--mode complete keeps every window; --keep bounds it"),
-        _ if plan.clock.delay.is_none() => Some("without --delay every window waits for the end of the input"),
-        _ if plan.finish.fill.is_some() => Some("--fill remembers every key"),
-        _ => None,
     }
 }
 
