@@ -42,7 +42,13 @@ fn layout() -> Layout {
         column("page_id", Role::Key, FieldType::Text),
         column("amount", Role::Number, FieldType::Double),
     ];
-    Layout { columns, time: Some(0), time_reader: TimeReader::new(TimeFormat::Auto, Zone::UTC), keep_raw: false }
+    Layout {
+        columns,
+        time: Some(0),
+        time_reader: TimeReader::new(TimeFormat::Auto, Zone::UTC),
+        keep_raw: false,
+        names_all: false,
+    }
 }
 
 #[expect(clippy::expect_used, reason = "a kernel that cannot start is to say so")]

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use windrow::cli::{self, Command, Environment};
-use windrow::error::{Error, Result};
+use windrow::error::Result;
 use windrow::plan::ReportPlan;
 use windrow::report::Reporter;
 use windrow::{output, panics, run, signals};
@@ -29,12 +29,26 @@ fn carry_out(env: &Environment, reporter: &mut Reporter) -> Result<()> {
     match cli::parse(std::env::args_os(), env)? {
         Command::Print(text) => output::print(&text),
         Command::Window(plan) => {
-            *reporter = Reporter::new(&plan.report, env.stderr_is_terminal);
-            signals::watch()?;
+            start(reporter, &plan.report, env)?;
             run::window(*plan, reporter)
         }
-        Command::Join(_) | Command::Lookup(_) | Command::Dedup(_) => {
-            Err(Error::failed("this command cannot be run yet"))
+        Command::Join(plan) => {
+            start(reporter, &plan.report, env)?;
+            run::join(*plan, reporter)
+        }
+        Command::Lookup(plan) => {
+            start(reporter, &plan.report, env)?;
+            run::lookup(*plan, reporter)
+        }
+        Command::Dedup(plan) => {
+            start(reporter, &plan.report, env)?;
+            run::dedup(*plan, reporter)
         }
     }
+}
+
+/// A job begins: what people see of it, and what stops it.
+fn start(reporter: &mut Reporter, plan: &ReportPlan, env: &Environment) -> Result<()> {
+    *reporter = Reporter::new(plan, env.stderr_is_terminal);
+    signals::watch()
 }

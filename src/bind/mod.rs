@@ -9,9 +9,16 @@
 //! fields has nothing to compute: its columns are its fields.
 
 mod check;
+mod dedup;
 mod derive;
+mod join;
+mod lookup;
+mod pairs;
 mod window;
 
+pub use dedup::Deduping;
+pub use join::Joining;
+pub use lookup::{LookingUp, WholeTable};
 pub use window::{Windowing, matter};
 
 use crate::error::{Error, Result};
@@ -43,6 +50,8 @@ pub struct Program {
     filter: Option<usize>,
     partition: Option<usize>,
     zone: Zone,
+    /// Its fields are meant to be all there are.
+    names_all: bool,
 }
 
 /// A column of the job.
@@ -124,15 +133,19 @@ impl Program {
         let each = self.fields.iter().enumerate();
         each.map(|(i, wanted)| {
             let seen = inputs.iter().filter_map(|input| input.sample.types.get(i).copied().flatten());
-            let inferred = seen.reduce(FieldType::unify).unwrap_or_else(|| self.type_by_use(wanted));
+            let inferred = seen.reduce(|a, b| wanted.role.unify(a, b)).unwrap_or_else(|| self.type_by_use(wanted));
             let ty = if wanted.role == Role::Time { FieldType::Time } else { wanted.declared.unwrap_or(inferred) };
             Column { path: wanted.path.clone(), role: wanted.role, ty, declared: wanted.declared.is_some() }
         })
         .collect()
     }
 
-    /// The type of a field that no sampled record has: a number if anything calculates with it, else text.
+    /// The type of a field that no sampled record has: a number if anything calculates with it, else text; anything
+    /// where it is only passed on.
     fn type_by_use(&self, wanted: &Wanted) -> FieldType {
+        if wanted.role == Role::Whole {
+            return FieldType::Json;
+        }
         let mut same = self.fields.iter().filter(|other| other.path == wanted.path);
         match wanted.role != Role::Key && same.any(|other| other.role == Role::Number) {
             true => FieldType::Int,
@@ -153,7 +166,7 @@ impl Program {
         let each = inputs.iter().map(|input| {
             let mut time_reader = TimeReader::new(plan.time_format.clone(), plan.zone.clone());
             time_reader.unit = time_reader.unit.or(input.sample.time_unit);
-            Arc::new(Layout { columns: columns.to_vec(), time, time_reader, keep_raw })
+            Arc::new(Layout { columns: columns.to_vec(), time, time_reader, keep_raw, names_all: self.names_all })
         });
         each.collect()
     }
@@ -188,9 +201,14 @@ impl Program {
 
     /// The types of the job's columns, given those of the fields. The event time is the first.
     pub fn column_types(&self, fields: &[FieldType]) -> Result<Vec<FieldType>> {
-        let bound = self.bind(&self.typed(fields))?;
-        let types = std::iter::once(FieldType::Time).chain(bound.columns.iter().map(Bound::ty)).collect::<Vec<_>>();
-        Ok(types)
+        let fields = self.typed(fields);
+        let bound = self.bind(&fields)?;
+        let each = self.columns.iter().zip(&bound.columns).map(|(column, bound)| match column.expr.as_field() {
+            // To an expression a JSON value is a text; passed on it stays what it is.
+            Some(path) => Fields { fields: &fields, role: column.role }.field(path).map(|(_, ty)| ty),
+            None => Ok(bound.ty()),
+        });
+        std::iter::once(Ok(FieldType::Time)).chain(each).collect()
     }
 
     /// Checks what can be known before reading: that fields exist where an input lists them all, and that the event
@@ -228,12 +246,13 @@ pub(super) struct Asking<'a> {
     columns: Vec<Computation>,
     filter: Option<usize>,
     partition: Option<usize>,
+    names_all: bool,
 }
 
 impl<'a> Asking<'a> {
     /// Nothing yet but the event time.
     fn of(input: &'a InputPlan, time: Scalar) -> Self {
-        Self { input, time, columns: Vec::new(), filter: None, partition: None }
+        Self { input, time, columns: Vec::new(), filter: None, partition: None, names_all: false }
     }
 
     /// The index of a column, behind the event time.
@@ -258,6 +277,11 @@ impl<'a> Asking<'a> {
         self.partition = by.map(|path| self.want(&Scalar::field(path.clone()), Role::Key, "--watermark-by"));
     }
 
+    /// What was asked for are all fields, as far as they are known.
+    fn all_fields(&mut self) {
+        self.names_all = true;
+    }
+
     /// All of it.
     fn program(self, zone: &Zone) -> Program {
         let mut program = Program {
@@ -267,6 +291,7 @@ impl<'a> Asking<'a> {
             filter: self.filter,
             partition: self.partition,
             zone: zone.clone(),
+            names_all: self.names_all,
         };
         program.fields = program.wanted(&self.input.declared);
         program

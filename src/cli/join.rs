@@ -4,21 +4,21 @@
 //! [`super::window`], with other words where theirs are about windows.
 
 use super::sides::SideFlags;
+use super::text;
 use super::window::{ClockFlags, GridFlags, InputFlags, OutputFlags, ReportFlags, TimeFlags};
-use clap::{Arg, Args};
+use clap::Args;
 use std::path::PathBuf;
 
 /// Join the events of two inputs by keys and time.
 ///
 /// Reads two sides, one record each, and writes a row for every two records that have equal keys and whose times lie
-/// close enough together; and, if asked for, records that found no partner. Without --delay no record is late, and
-/// records that found no partner are written as soon as what is left of the other side is too late for them. With
-/// --delay a record is forgotten as soon as no partner can come that is not late, so memory does not grow with the
-/// input.
+/// close enough together; and, if asked for, records that found no partner. Pairs are written as they are found.
+/// Without --delay no record is late, and those without a partner are written when the other side has ended. With
+/// --delay a record is forgotten, and written if it found no partner, as soon as none can come that is not late, so
+/// memory does not grow with the input.
 #[derive(Args, Clone)]
 #[command(args_override_self = true, disable_help_flag = true)]
-#[command(mut_arg("delay", delay), mut_arg("late", late), mut_arg("late_details", late_details))]
-#[command(mut_arg("tz", zone), mut_arg("offset", offset))]
+#[command(mut_args(|arg| text::reworded(arg, WORDS)))]
 pub(super) struct JoinArgs {
     /// The left and the right file; - is standard input
     ///
@@ -108,7 +108,7 @@ pub(super) struct PairingFlags {
 /// What is written of two records side by side.
 #[derive(Args, Clone)]
 pub(super) struct PairFlags {
-    /// Columns to write: 'l.page, r.ts - l.ts AS wait'
+    /// Columns to write: 'l.page, r.price * l.n AS total'
     ///
     /// A list of expressions over fields of l and r, each perhaps with a name. Without it, all fields of the left
     /// record and then all of the right.
@@ -122,38 +122,28 @@ pub(super) struct PairFlags {
     pub(super) right_prefix: Option<String>,
 }
 
-fn delay(arg: Arg) -> Arg {
-    arg.help("Forget rows as soon as events are at most D late").long_help(
+/// What flags mean that other commands have too.
+const WORDS: &[(&str, &str)] = &[
+    (
+        "delay",
         "Forget rows as soon as events are at most D late\n\nD is how far an event may be behind the greatest event \
          time before it on its side: 30s, 5m, 1h30m. Without it no event is late. A side without a delay holds the \
          other's rows until it ends.",
-    )
-}
-
-fn late(arg: Arg) -> Arg {
-    arg.help("Keep late records of both sides here, as they were").long_help(
+    ),
+    (
+        "late",
         "Keep late records of both sides here, as they were\n\nIn the input's own format, so that they can be read \
          again; inputs of several formats or headers need a folder, or --late-left and --late-right. Without it late \
          records are counted and dropped.",
-    )
-}
-
-fn late_details(arg: Arg) -> Arg {
-    arg.long_help(
+    ),
+    (
+        "late_details",
         "Add to each late record where it stood and how late it was\n\nAdds _file, _line, _lateness, _watermark and, \
          with --window, _window_end, which are ignored when the file is read again.",
-    )
-}
-
-fn zone(arg: Arg) -> Arg {
-    arg.help("Zone of the output, and of --window in calendar units [UTC]").long_help(
-        "Zone of the output, and of --window in calendar units [UTC]\n\nAn IANA name such as Europe/Vienna. Days, \
-         weeks, months, quarters and years begin by this zone's wall clock.",
-    )
-}
-
-fn offset(arg: Arg) -> Arg {
-    arg.help("Moves the windows of --window by D").long_help(
+    ),
+    ("tz", "Zone of the output, and of --window in calendar units [UTC]"),
+    (
+        "offset",
         "Moves the windows of --window by D\n\n--window 1d --offset 6h: days from six to six. D may be negative.",
-    )
-}
+    ),
+];

@@ -10,7 +10,7 @@ use crate::expr::{self, On};
 use crate::format::FormatKind;
 use crate::plan::{AsOf, ClockPlan, Direction, InputPlan, LatePlan, LookupPlan, Pick, SidePlan};
 use crate::time::{Span, TimeFormat};
-use clap::{Arg, Args};
+use clap::Args;
 use std::path::PathBuf;
 
 /// Add columns of a table to events.
@@ -20,8 +20,7 @@ use std::path::PathBuf;
 /// not.
 #[derive(Args, Clone)]
 #[command(args_override_self = true, disable_help_flag = true)]
-#[command(mut_arg("tz", zone), mut_arg("time", time), mut_arg("select", select))]
-#[command(mut_arg("left_prefix", event_prefix), mut_arg("right_prefix", table_prefix))]
+#[command(mut_args(|arg| text::reworded(arg, WORDS)))]
 pub(super) struct LookupArgs {
     /// Files with events; - or nothing is standard input
     ///
@@ -108,10 +107,10 @@ struct AsOfFlags {
     ///
     /// backward finds the newest row not after the event, the last in the table of equal ones; forward the oldest not
     /// before it, the first of equal ones; nearest the closer of the two, backward when both are as close.
-    #[arg(long, value_name = "WHERE", hide_short_help = true)]
+    #[arg(long, value_name = "WHERE")]
     direction: Option<String>,
     /// Find no row that is further than D from the event
-    #[arg(long, value_name = "D", hide_short_help = true)]
+    #[arg(long, value_name = "D")]
     tolerance: Option<String>,
     /// A row for which this is true ends the version before it
     ///
@@ -120,28 +119,18 @@ struct AsOfFlags {
     delete_when: Option<String>,
 }
 
-fn zone(arg: Arg) -> Arg {
-    arg.help("Zone of the output [UTC]").long_help("Zone of the output [UTC]\n\nAn IANA name such as Europe/Vienna.")
-}
-
-fn time(arg: Arg) -> Arg {
-    arg.help("The field with the event time, or an expression; for --as-of")
-}
-
-fn select(arg: Arg) -> Arg {
-    arg.help("Columns to write: 'l.ts, r.country'").long_help(
+/// What flags mean that other commands have too.
+const WORDS: &[(&str, &str)] = &[
+    ("tz", "Zone of the output [UTC]\n\nAn IANA name such as Europe/Vienna."),
+    ("time", "The field with the event time, or an expression; for --as-of"),
+    (
+        "select",
         "Columns to write: 'l.ts, r.country'\n\nA list of expressions over fields of the event (l) and the table (r), \
          each perhaps with a name. Without it, all fields of the event and then all of the table.",
-    )
-}
-
-fn event_prefix(arg: Arg) -> Arg {
-    arg.help("Put before an event's name that the table has too []")
-}
-
-fn table_prefix(arg: Arg) -> Arg {
-    arg.help("Put before a table's name that the event has too [right_]")
-}
+    ),
+    ("left_prefix", "Put before an event's name that the table has too []"),
+    ("right_prefix", "Put before a table's name that the event has too [right_]"),
+];
 
 /// The plan that the flags of `windrow lookup` mean.
 pub(super) fn plan(args: &LookupArgs, env: &Environment) -> Result<LookupPlan> {
@@ -255,4 +244,130 @@ fn versions(args: &LookupArgs) -> Result<Option<AsOf>> {
         tolerance: text::optional("tolerance", flags.tolerance.as_deref(), Span::parse)?,
         delete_when: rows::filter("delete-when", flags.delete_when.as_deref())?,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Command;
+    use crate::cli::tests::{parse_line, refused};
+    use crate::plan::{Bound, InputPath};
+    use std::path::Path;
+
+    fn plan(flags: &str) -> LookupPlan {
+        match parse_line(&format!("lookup {flags}")) {
+            Ok(Command::Lookup(plan)) => *plan,
+            Ok(_) => panic!("{flags}: another command"),
+            Err(error) => panic!("{flags}: {error}"),
+        }
+    }
+
+    #[test]
+    fn the_least_that_makes_a_lookup() {
+        let plan = plan("e.jsonl --table u.csv --on id");
+        assert_eq!(plan.events.input.paths, [InputPath::File("e.jsonl".into())]);
+        assert_eq!(plan.table.paths, [InputPath::File("u.csv".into())]);
+        assert!(plan.events.input.time.is_none() && plan.events.input.concat && plan.table.time.is_none());
+        assert!(matches!(plan.pick, Pick::Only) && plan.keeps_unmatched);
+        assert_eq!((plan.columns.left_prefix.as_str(), plan.columns.right_prefix.as_str()), ("", "right_"));
+        assert!(plan.events.clock.delay.is_none() && plan.events.late.path.is_none());
+    }
+
+    #[test]
+    fn every_flag_reaches_the_plan() {
+        let plan = plan(
+            "a b --table t --on 'l.u = r.id' --table-format csv --table-schema 'id bigint' --table-time-format unix-s \
+             --as-of valid_from --direction nearest --tolerance 1m --delete-when gone --how inner -w 'x > 1' -n 3 \
+             --left-prefix l_ --right-prefix r_ -t ts --time-format unix-ms --input-tz CET --tz Asia/Tokyo -i jsonl \
+             --schema 'x double' --delimiter ; --no-header --null NA --concat --bad bad --max-bad 7 -j 8 -o out.csv -O jsonl \
+             --summary s.json -q",
+        );
+        let (events, table) = (&plan.events.input, &plan.table);
+        assert_eq!(events.paths.len(), 2);
+        assert_eq!(
+            (events.time.as_ref().unwrap().shown(), events.time_format.to_string()),
+            ("ts".into(), "unix-ms".into())
+        );
+        assert_eq!(
+            (table.time.as_ref().unwrap().shown(), table.time_format.to_string()),
+            ("valid_from".into(), "unix-s".into())
+        );
+        assert_eq!((events.zone.name(), table.zone.name()), ("CET", "CET"));
+        assert_eq!((events.format.unwrap().name, table.format.unwrap().name), ("jsonl", "csv"));
+        assert!(events.concat && events.declared.len() == 1 && table.declared.len() == 1);
+        for text in [&events.text, &table.text] {
+            assert_eq!((text.delimiter, text.header, text.nulls.len()), (Some(b';'), false, 1));
+        }
+        let (left, right) = &plan.on.keys[0];
+        assert_eq!((left.shown(), right.shown()), ("u".into(), "id".into()));
+        let Pick::AsOf(as_of) = &plan.pick else { panic!("no time") };
+        assert_eq!((as_of.direction, as_of.tolerance), (Direction::Nearest, Some(Span::from_secs(60))));
+        assert_eq!(as_of.delete_when.as_ref().unwrap().shown(), "gone");
+        assert!(!plan.keeps_unmatched && plan.events.filter.is_some());
+        assert_eq!((plan.columns.left_prefix.as_str(), plan.columns.right_prefix.as_str()), ("l_", "r_"));
+        assert_eq!((plan.bad.path.as_deref(), plan.bad.max), (Some(Path::new("bad")), Some(Bound::Count(7))));
+        assert_eq!(
+            (plan.output.zone.name(), plan.output.limit, plan.output.format.name),
+            ("Asia/Tokyo", Some(3), "jsonl")
+        );
+        assert!(plan.report.quiet && plan.report.summary == Some("s.json".into()) && plan.threads == 8);
+    }
+
+    #[test]
+    fn rows_with_the_same_keys_are_picked() {
+        let pick = |flags: &str| plan(&format!("e --table t --on id {flags}")).pick;
+        assert!(matches!(pick("--first"), Pick::First) && matches!(pick("--all"), Pick::All));
+        assert!(matches!(pick("--as-of t"), Pick::AsOf(AsOf { direction: Direction::Backward, tolerance: None, .. })));
+        let own = plan("e -t ts --time-format unix-s --table t --on id --as-of t --select 'l.a, r.b'");
+        assert_eq!(own.table.time_format.to_string(), "unix-s");
+        assert!(!own.events.input.concat && own.columns.select.unwrap().len() == 2);
+    }
+
+    /// Flags behind `lookup e`, and the refusal in full.
+    const REFUSALS: &[(&str, &str)] = &[
+        (
+            "--on id",
+            "a lookup needs --table, the file to look up in\n  \
+             hint: windrow lookup events.jsonl --table users.csv --on user_id",
+        ),
+        (
+            "--table t",
+            "a lookup needs --on, which says what must be equal\n  \
+             hint: --on id, or --on 'l.id = r.click_id' where names differ",
+        ),
+        (
+            "--table t --on 'l.a = r.a AND r.b > 1'",
+            "--on: a table is looked up by equalities alone, found r.b > 1\n  \
+             hint: --where judges events, and --as-of finds the row of a time; windrow join takes any condition",
+        ),
+        ("--table t --on id --first --all", "--first and --all say the opposite: leave one out"),
+        (
+            "--table t --on id --all --as-of t",
+            "--all is for a table without times, and --as-of finds one row by its time: leave one out",
+        ),
+        ("--table t --on id --tolerance 1m", "--tolerance is about the time of the table's rows: add --as-of FIELD"),
+        (
+            "--table t --on id --as-of t --direction up",
+            "--direction: expected backward or forward or nearest, found \"up\"",
+        ),
+        ("--table t --on id --how right", "--how: expected left or inner, found \"right\""),
+        (
+            "--table t --on id --table-format x",
+            "--table-format: expected a format, found \"x\"\n  hint: formats are jsonl, parquet, csv, tsv",
+        ),
+        ("- --table - --on id", "- is given twice, and standard input can be read once"),
+        ("--table t --on id -o t", "--output t: this is an input too"),
+        (
+            "--table t --on id --as-of a..b",
+            "--as-of: expected a field, found \"a..b\"\n  \
+             hint: a dotted path reaches into records: actor.login; odd names stand in double quotes",
+        ),
+    ];
+
+    #[test]
+    fn every_refusal_says_what_to_do() {
+        for (flags, expected) in REFUSALS {
+            assert_eq!(refused(&format!("lookup e {flags}")), *expected, "{flags}");
+        }
+    }
 }

@@ -14,6 +14,7 @@ mod kinds;
 mod lookup;
 mod man;
 mod modes;
+mod pairs;
 mod planning;
 mod prose;
 mod rows;

@@ -298,16 +298,16 @@ pub(super) fn paths(command: &str, given: &[PathBuf], env: &Environment) -> Resu
     if given.is_empty() {
         return Ok(vec![InputPath::Stdin]);
     }
-    let paths: Vec<_> = given.iter().map(input_path).collect();
+    let paths: Vec<_> = given.iter().map(|path| input_path(path)).collect();
     stdin_once(&paths)?;
     Ok(paths)
 }
 
 /// The input that an argument names.
-pub(super) fn input_path(path: &PathBuf) -> InputPath {
+pub(super) fn input_path(path: &Path) -> InputPath {
     match path.to_str() {
         Some("-") => InputPath::Stdin,
-        _ => InputPath::File(path.clone()),
+        _ => InputPath::File(path.to_owned()),
     }
 }
 

@@ -150,6 +150,7 @@ fn of_side(arg: Arg, side: &str) -> Arg {
         _ => format!("--{flag} of the {side} side"),
     };
     let arg = arg.id(name.clone()).short(None).hide_short_help(name != SHOWN);
+    let arg = arg.help_heading("One side by itself");
     arg.long(name).help(text.clone()).long_help(text)
 }
 

@@ -130,11 +130,11 @@ impl Binder<'_> {
             Node::Literal(value) => Ok(constant(value.clone())),
             Node::Field(path) => {
                 let (column, ty) = self.scope.field(path).map_err(|error| self.unknown(at, path, &error))?;
-                Ok(Typed { step: Step::Column(column), ty })
+                Ok(Typed { step: Step::Column(column), ty: ty.in_expressions() })
             }
             Node::Aggregate(call, _) => {
                 let (column, ty) = self.scope.aggregate(*call).map_err(|error| self.placed(at, &error))?;
-                Ok(Typed { step: Step::Column(column), ty })
+                Ok(Typed { step: Step::Column(column), ty: ty.in_expressions() })
             }
             Node::Negate(x) => self.negate(x),
             Node::Not(x) => Ok(bool_of(Step::Not(self.truth(x)?.boxed()))),

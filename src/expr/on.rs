@@ -71,7 +71,9 @@ pub fn parse_pair_columns(text: &str) -> Result<Vec<Output>> {
         let expr = Scalar { text: text.into(), root };
         let own = || expr.as_field().and_then(side_of).map_or_else(|| item.typed.clone(), |(_, path)| path.name());
         let name = item.alias.clone().unwrap_or_else(own);
-        if !names.insert(name.clone()) {
+        // Fields of both sides with one name are told apart by a prefix.
+        let is_field = item.alias.is_none() && expr.as_field().is_some();
+        if !is_field && !names.insert(name.clone()) {
             let error = sql.error(item.start, format!("two columns would be called \"{name}\""));
             return Err(error.hint("name one of them with AS, or leave one out"));
         }

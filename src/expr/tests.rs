@@ -70,7 +70,9 @@ fn cell(values: &ArrayRef, ty: FieldType, row: usize) -> String {
             format_rfc3339(Ts::from_micros(micros), &Zone::UTC, &mut text);
             format!("\"{}\"", String::from_utf8(text).unwrap())
         }
-        FieldType::Text | FieldType::List(_) => format!("\"{}\"", values.as_string::<i32>().value(row)),
+        FieldType::Text | FieldType::Json | FieldType::List(_) => {
+            format!("\"{}\"", values.as_string::<i32>().value(row))
+        }
     }
 }
 

@@ -140,7 +140,7 @@ impl Node {
     /// What it is made of, to be changed.
     pub(super) fn parts_mut(&mut self) -> Vec<&mut Expr> {
         match self {
-            Node::Literal(_) | Node::Field(_) | Node::Aggregate(_) => Vec::new(),
+            Node::Literal(_) | Node::Field(_) | Node::Aggregate(..) => Vec::new(),
             Node::Negate(x) | Node::Not(x) | Node::IsNull(x) | Node::Is(x, _) | Node::Cast { value: x, .. } => vec![x],
             Node::Shift(x, _) => vec![x],
             Node::Binary(_, a, b) | Node::Like { text: a, pattern: b, .. } => vec![a, b],

@@ -188,6 +188,11 @@ impl Sides {
         self.lanes[side.index()].merge.units()
     }
 
+    /// Fields of a side's files that are not listed though all should be: see [`Merge::unlisted`].
+    pub fn unlisted(&self, side: Side) -> Vec<(&str, usize, u64)> {
+        self.lanes[side.index()].merge.unlisted()
+    }
+
     /// Whether a side has nothing left. Looks at what comes next of it, if nobody knows.
     pub fn has_ended(&mut self, side: Side) -> Result<bool> {
         let lane = &mut self.lanes[side.index()];

@@ -50,7 +50,8 @@ fn merged(paths: Vec<InputPath>, how: Start) -> Merge {
     let inputs = prepare(&plan(paths), &wanted, &traffic).unwrap();
     let column = Column { path: field, role: Role::Time, ty: FieldType::Time, declared: false };
     let time_reader = TimeReader::new(TimeFormat::Auto, Zone::UTC);
-    let layout = Arc::new(Layout { columns: vec![column], time: Some(0), time_reader, keep_raw: false });
+    let layout =
+        Arc::new(Layout { columns: vec![column], time: Some(0), time_reader, keep_raw: false, names_all: false });
     let layouts = vec![layout; inputs.len()];
     let decode = layouts.into_iter().map(|layout| Decode { layout, derive: None }).collect();
     start(inputs, decode, &how, None).unwrap()

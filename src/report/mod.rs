@@ -121,6 +121,17 @@ pub struct Summary {
     pub widened: Vec<Widened>,
     /// Fields the job uses that no sampled record has.
     pub unseen: Vec<Unseen>,
+    /// Fields that are not in the output, though all are meant to be: they came first behind the records looked at.
+    pub unlisted: Vec<Unlisted>,
+}
+
+/// A field that came too late to be in the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unlisted {
+    /// The field.
+    pub field: String,
+    /// The record that had it first: `a.jsonl:1041`.
+    pub place: String,
 }
 
 /// A field that no sampled record has, though records need not have it.
@@ -175,6 +186,7 @@ impl Summary {
         self.skewed.extend(right.skewed);
         self.idle.extend(right.idle);
         self.widened.extend(right.widened);
+        self.unlisted.extend(right.unlisted);
         self
     }
 

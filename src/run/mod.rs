@@ -9,9 +9,11 @@ mod outputs;
 mod results;
 mod side;
 mod side_files;
+mod table;
 mod ticker;
+mod two;
 
-use crate::bind::{self, Windowing};
+use crate::bind::{self, Deduping, Joining, LookingUp, Program, Windowing};
 use crate::error::Result;
 use crate::event::Side;
 use crate::input::{self, Prepared, Traffic};
@@ -61,6 +63,157 @@ pub fn window(plan: Plan, reporter: &Reporter) -> Result<()> {
         let outputs = Outputs::new(stream.rows_target(operator.as_ref())?, files, stream.windows);
         one::carry_out(One { stream, ready, operator, outputs, before: Vec::new() }, seen)
     })
+}
+
+/// Carries out a dedup job.
+pub fn dedup(plan: DedupPlan, reporter: &Reporter) -> Result<()> {
+    let side = &plan.events;
+    let given = Given::of(&side.clock, &side.late, &plan.bad, "row", &plan.output.zone);
+    let kept = [side.late.path.as_deref(), plan.duplicates.as_deref()];
+    refuse_same_files(&[&side.input], &plan.output, &kept, &plan.bad, &plan.report)?;
+    watched(reporter, &given, &plan.output, |seen| {
+        let mut inputs = input::prepare(&side.input, &[], seen.traffic)?;
+        let as_they_stand = side_files::side_inputs(&side.input, &inputs);
+        let verbatim = inputs.iter().all(|input| input.format.name == plan.output.format.name)
+            && SideFile::can_share(&as_they_stand);
+        let text = inputs.iter().all(|input| input.schema.is_none());
+        let deduping = Deduping::of(&plan, &field_names(&side.input, &inputs), verbatim, text);
+        sample_again(&mut inputs, &deduping.program)?;
+        let ready = Ready::of(inputs, &plan.bad, Arc::clone(&deduping.program))?;
+        let operator = Box::new(deduping.operator(&plan, ready.types()?)?);
+        let stream = Stream {
+            input: &side.input,
+            clock: &side.clock,
+            late: &side.late,
+            duplicates: plan.duplicates.as_deref(),
+            bad: &plan.bad,
+            output: &plan.output,
+            report: &plan.report,
+            threads: plan.threads,
+            trigger: None,
+            tables: false,
+            unbounded: remembered(&plan),
+            windows: false,
+            verbatim,
+            matter: None,
+        };
+        let files = side_files(&stream, &ready)?;
+        let target = match verbatim {
+            false => stream.rows_target(operator.as_ref())?,
+            true => Target::Records(Records {
+                file: SideFile::for_all(plan.output.path.as_deref(), &as_they_stand)?,
+                limit: plan.output.limit.unwrap_or(u64::MAX),
+            }),
+        };
+        let outputs = Outputs::new(target, files, false);
+        one::carry_out(One { stream, ready, operator, outputs, before: Vec::new() }, seen)
+    })
+}
+
+/// Carries out a lookup job: the table is read to its end, then the events go by.
+pub fn lookup(plan: LookupPlan, reporter: &Reporter) -> Result<()> {
+    let side = &plan.events;
+    let given = Given::of(&side.clock, &side.late, &plan.bad, "row", &plan.output.zone);
+    refuse_same_files(&[&side.input, &plan.table], &plan.output, &[], &plan.bad, &plan.report)?;
+    watched(reporter, &given, &plan.output, |seen| {
+        let mut events = input::prepare(&side.input, &[], seen.traffic)?;
+        let mut table = input::prepare(&plan.table, &[], seen.traffic)?;
+        let looking_up = LookingUp::of(&plan, [&field_names(&side.input, &events), &field_names(&plan.table, &table)])?;
+        let [program, of_table] = &looking_up.programs;
+        sample_again(&mut events, &program)?;
+        sample_again(&mut table, &of_table)?;
+        let ready = Ready::of(events, &plan.bad, Arc::clone(program))?;
+        let table = Ready::of(table, &plan.bad, Arc::clone(of_table))?;
+        looking_up.check_table(&table.types()?)?;
+        let both = [
+            SideInputs { plan: &side.input, inputs: &ready.inputs, late: &side.late, delay: Span::ZERO },
+            SideInputs { plan: &plan.table, inputs: &table.inputs, late: &side.late, delay: Span::ZERO },
+        ];
+        let mut files = SideFiles::open(&both, &plan.bad, None)?;
+        let table = table::read(&plan, table, &mut files, seen)?;
+        let operator = looking_up.operator(&plan, ready.types()?, table.types, table.rows)?;
+        let stream = Stream {
+            input: &side.input,
+            clock: &side.clock,
+            late: &side.late,
+            duplicates: None,
+            bad: &plan.bad,
+            output: &plan.output,
+            report: &plan.report,
+            threads: plan.threads,
+            trigger: None,
+            tables: false,
+            unbounded: None,
+            windows: false,
+            verbatim: false,
+            matter: None,
+        };
+        let operator = Box::new(operator);
+        let outputs = Outputs::new(stream.rows_target(operator.as_ref())?, files, false);
+        one::carry_out(One { stream, ready, operator, outputs, before: table.account }, seen)
+    })
+}
+
+/// Carries out a join.
+pub fn join(plan: JoinPlan, reporter: &Reporter) -> Result<()> {
+    let [left, right] = &plan.sides;
+    let window = if plan.bounds.has_windows() { "window" } else { "row" };
+    let given = Given::of(&left.clock, &left.late, &plan.bad, window, &plan.output.zone);
+    let late = if left.late.path == right.late.path {
+        [None, right.late.path.as_deref()]
+    } else {
+        [left.late.path.as_deref(), right.late.path.as_deref()]
+    };
+    refuse_same_files(&[&left.input, &right.input], &plan.output, &late, &plan.bad, &plan.report)?;
+    watched(reporter, &given, &plan.output, |seen| {
+        let mut inputs =
+            [input::prepare(&left.input, &[], seen.traffic)?, input::prepare(&right.input, &[], seen.traffic)?];
+        let joining =
+            Joining::of(&plan, [&field_names(&left.input, &inputs[0]), &field_names(&right.input, &inputs[1])])?;
+        sample_again(&mut inputs[0], &joining.programs[0])?;
+        sample_again(&mut inputs[1], &joining.programs[1])?;
+        let [of_left, of_right] = inputs;
+        let ready = [
+            Ready::of(of_left, &plan.bad, Arc::clone(&joining.programs[0]))?,
+            Ready::of(of_right, &plan.bad, Arc::clone(&joining.programs[1]))?,
+        ];
+        let operator = joining.operator(&plan, [ready[0].types()?, ready[1].types()?])?;
+        let sides = Side::BOTH.map(|side| {
+            let side_plan = &plan.sides[side.index()];
+            let delay = side_plan.clock.delay.unwrap_or(Span::ZERO);
+            SideInputs { plan: &side_plan.input, inputs: &ready[side.index()].inputs, late: &side_plan.late, delay }
+        });
+        let files = SideFiles::open(&sides, &plan.bad, None)?;
+        let results = Results::open(&plan.output, &operator.schema(), plan.threads > 1, false)?;
+        let outputs = Outputs::new(Target::Rows(results), files, plan.bounds.has_windows());
+        two::carry_out(&plan, ready, operator, outputs, seen)
+    })
+}
+
+/// The top-level fields of all inputs, in the order in which they appear, then those that are only declared.
+fn field_names(plan: &InputPlan, inputs: &[Prepared]) -> Vec<FieldPath> {
+    let mut names: Vec<FieldPath> = Vec::new();
+    let declared = plan.declared.iter().map(|(path, _)| path.clone()).filter(|path| path.parts().len() == 1);
+    for name in inputs.iter().flat_map(Prepared::field_names).chain(declared) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Looks at the first records again, for the fields of a program that was made of what the first look showed.
+fn sample_again(inputs: &mut [Prepared], program: &Program) -> Result<()> {
+    inputs.iter_mut().try_for_each(|input| input.sample_again(&program.fields))
+}
+
+/// Why the keys of a dedup may grow with its input, if they may.
+fn remembered(plan: &DedupPlan) -> Option<&'static str> {
+    match (plan.within, plan.events.clock.delay) {
+        (None, _) => Some("without --within every key is remembered"),
+        (Some(_), None) => Some("without --delay keys are remembered to the end of the input"),
+        (Some(_), Some(_)) => None,
+    }
 }
 
 /// Does something under the eyes of whoever looks at the terminal.

@@ -168,6 +168,7 @@ impl Job {
             }
         }
         self.side.account.ended(&self.side.clock, merge.units());
+        self.side.account.unlisted(merge.unlisted());
         self.advance(Watermark::END)
     }
 

@@ -13,6 +13,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unlisted;
 
 use super::{Decoded, FormatKind, Read, TextDecoder, TextOptions};
 use crate::error::{Error, Result};

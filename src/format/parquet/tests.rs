@@ -45,7 +45,7 @@ fn reader() -> TimeReader {
 fn layout(columns: &[(&str, Role, FieldType)]) -> Layout {
     let columns =
         columns.iter().map(|&(name, role, ty)| Column { path: path(name), role, ty, declared: false }).collect();
-    Layout { columns, time: Some(0), time_reader: reader(), keep_raw: false }
+    Layout { columns, time: Some(0), time_reader: reader(), keep_raw: false, names_all: false }
 }
 
 fn time_only() -> Layout {

@@ -1,0 +1,2 @@
+//! One rule at a time.
+use super::*;
