@@ -490,4 +490,16 @@ mod tests {
         let shown: Vec<String> = (0..5).map(|i| show(new.key(i), &[FieldType::Text])).collect();
         assert_eq!(shown, ["1", "0.1", "1e+16", "1.5e+300", "1e-7"]);
     }
+
+    #[test]
+    fn a_key_of_json_is_that_of_its_text() {
+        let json: ArrayRef = Arc::new(arrow::array::LargeStringArray::from(vec![Some("\"a\""), Some("[1]"), None]));
+        let text: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), Some("[1]"), None]));
+        for columns in [[&json, &json], [&text, &json]] {
+            let (keys, same) =
+                (Keys::encode(&columns.map(Arc::clone), 3), Keys::encode(&[text.clone(), text.clone()], 3));
+            (0..3).for_each(|row| assert_eq!(keys.key(row), same.key(row)));
+        }
+        assert_eq!(Keys::encode(&[json], 3).key(0), Keys::encode(&[text], 3).key(0));
+    }
 }

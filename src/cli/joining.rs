@@ -150,12 +150,6 @@ pub(super) fn columns(flags: &PairFlags) -> Result<PairColumns> {
 /// The lists of all flags together; none where none was given.
 fn select(lists: &[String]) -> Result<Option<Vec<Output>>> {
     let columns = text::lists("select", lists, expr::parse_pair_columns)?;
-    for (i, column) in columns.iter().enumerate() {
-        if columns[..i].iter().any(|other| other.name == column.name) {
-            return Err(Error::usage(format!("--select: two columns would be called \"{}\"", column.name))
-                .hint("name one of them with AS, or leave one out"));
-        }
-    }
     Ok((!lists.is_empty()).then_some(columns))
 }
 
@@ -296,7 +290,7 @@ mod tests {
             "a b --on id --within 0s..1m -t ts --left-time 'l t' --left-time-format unix-s --left-input-tz CET \
              --left-delay 5m --left-watermark-by host --left-idle-after 1h --left-input-format csv --left-schema 'x double' \
              --right-time r.t --right-time-format unix-ms --right-input-tz UTC --right-delay 6m --right-watermark-by dev \
-             --right-idle-after 2h --right-input-format tsv --right-schema 'x text, y text' --late-left l --late-right r",
+             --right-idle-after 2h --right-format tsv --right-schema 'x text, y text' --late-left l --late-right r",
         );
         let of = |side: &SidePlan| {
             let SidePlan { input, clock, late, .. } = side;

@@ -151,6 +151,7 @@ fn of_side(arg: Arg, side: &str) -> Arg {
     };
     let arg = arg.id(name.clone()).short(None).hide_short_help(name != SHOWN);
     let arg = arg.help_heading("One side by itself");
+    let arg = if flag == "input-format" { arg.alias(format!("{side}-format")) } else { arg };
     arg.long(name).help(text.clone()).long_help(text)
 }
 

@@ -15,6 +15,8 @@ pub mod number;
 pub mod parquet;
 mod plain;
 pub mod table;
+#[cfg(test)]
+mod tests;
 
 use crate::error::{Error, Result};
 use crate::event::{Raw, Times};

@@ -159,3 +159,62 @@ proptest! {
         prop_assert_eq!(&told(&paths, left, how(chunk)), &flat);
     }
 }
+
+fn wanted(name: &str) -> Wanted {
+    Wanted { path: FieldPath::new(vec![name.into()]), role: Role::Whole, declared: None }
+}
+
+/// The fields of the first input in a folder with others, and their types by a second look.
+fn names_and_types(paths: Vec<InputPath>) -> Vec<(String, Option<FieldType>)> {
+    let mut inputs = prepare(&plan(paths), &[], &Traffic::default()).unwrap();
+    let names: Vec<String> = inputs[0].field_names().iter().map(FieldPath::name).collect();
+    let all: Vec<Wanted> = names.iter().map(|name| wanted(name)).collect();
+    inputs[0].sample_again(&all).unwrap();
+    names.into_iter().zip(inputs[0].sample.types.clone()).collect()
+}
+
+#[test]
+fn fields_that_were_not_known_before_are_sampled_from_what_was_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        InputPath::File(path)
+    };
+    let jsonl = write("a.jsonl", b"{\"a.b\":1,\"o\":{\"x\":1}}\n{\"late\":\"s\",\"a.b\":2}\n");
+    let expected = [("a.b", FieldType::Int), ("o", FieldType::Json), ("late", FieldType::Text)]
+        .map(|(n, ty)| (n.to_owned(), Some(ty)));
+    assert_eq!(names_and_types(vec![jsonl.clone()]), expected);
+    // Of more files than are kept open each is opened again.
+    assert_eq!(names_and_types(vec![jsonl; pool::MAX_OPEN + 1]), expected);
+    let csv = write("a.csv", b"a.b,\"o\",o\n1,x,\n");
+    let expected = [("a.b", Some(FieldType::Int)), ("o", Some(FieldType::Text)), ("o_1", None)];
+    assert_eq!(names_and_types(vec![csv]), expected.map(|(name, ty)| (name.to_owned(), ty)));
+    let parquet = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/parquet/int96.parquet")).unwrap();
+    let found = names_and_types(vec![write("a.parquet", &parquet)]);
+    assert!(found.iter().any(|(name, ty)| name == "t" && *ty == Some(FieldType::Time)), "{found:?}");
+}
+
+#[test]
+fn a_field_that_comes_later_is_told_with_its_input_and_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, more: &str| {
+        let path = folder.path().join(name);
+        let lines = (0..50).map(|n| format!("{{\"ts\":{}}}\n", 1_772_355_600 + n)).collect::<String>();
+        std::fs::write(&path, lines + more).unwrap();
+        InputPath::File(path)
+    };
+    let paths =
+        vec![path("a.jsonl", ""), path("b.jsonl", "\n{\"ts\":1772355700,\"new\":1}\n{\"ts\":1772355701,\"new\":1}\n")];
+    let field = FieldPath::parse("ts").unwrap();
+    let wanted = [Wanted { path: field.clone(), role: Role::Time, declared: None }];
+    let inputs = prepare(&plan(paths), &wanted, &Traffic::default()).unwrap();
+    let column = Column { path: field, role: Role::Time, ty: FieldType::Time, declared: false };
+    let time_reader = TimeReader::new(TimeFormat::Auto, Zone::UTC);
+    let layout = Layout { columns: vec![column], time: Some(0), time_reader, keep_raw: false, names_all: true };
+    let how = (0..2).map(|_| Decode { layout: Arc::new(layout.clone()), derive: None }).collect();
+    let mut merge =
+        start(inputs, how, &Start { threads: 1, outliers: 0, concat: false, chunk: Some(64) }, None).unwrap();
+    while merge.next_item(None).unwrap().is_some() {}
+    assert_eq!(merge.unlisted(), [("new", 1, 52)]);
+}

@@ -19,12 +19,23 @@ pub(super) struct Expiry {
 }
 
 impl Expiry {
-    /// Adds a row that came after all before it.
+    /// Adds a row that came after all before it. Of two that are out of order the one goes to the heap that lets the
+    /// other stay in the queue: a single row far ahead does not send all that follow there.
     #[inline]
     pub(super) fn push(&mut self, due: Due) {
         match self.in_order.back() {
-            Some(last) if due < *last => self.others.push(Reverse(due)),
+            Some(last) if due < *last => self.push_out_of_order(due),
             _ => self.in_order.push_back(due),
+        }
+    }
+
+    fn push_out_of_order(&mut self, due: Due) {
+        let before_last = self.in_order.len().checked_sub(2).map(|at| self.in_order[at]);
+        if before_last.is_some_and(|before| due < before) {
+            self.others.push(Reverse(due));
+        } else {
+            self.others.extend(self.in_order.pop_back().map(Reverse));
+            self.in_order.push_back(due);
         }
     }
 

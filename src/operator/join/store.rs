@@ -9,7 +9,6 @@ use super::segment::{Incoming, Segment};
 use crate::error::Result;
 use crate::schema::FieldType;
 use crate::time::Ts;
-use arrow::array::ArrayRef;
 use std::num::NonZeroU64;
 
 /// Neighbours of at most this many rows together become one segment.
@@ -187,11 +186,6 @@ impl Store {
     /// Keys have other types from now on.
     pub(super) fn rekey(&mut self, from: &[FieldType], to: &[FieldType]) {
         self.segments.iter_mut().for_each(|segment| segment.rekey(from, to));
-    }
-
-    /// A column of every segment.
-    pub(super) fn column(&self, at: usize) -> impl Iterator<Item = &ArrayRef> {
-        self.segments.iter().map(move |segment| segment.column(at))
     }
 
     /// Bytes of memory held.
