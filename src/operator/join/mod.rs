@@ -73,6 +73,9 @@ impl JoinSide {
     }
 }
 
+/// A row that is let go: the instant after which no partner can come, its side, the row.
+type Due = (Ts, Side, RowId);
+
 /// An interval join.
 pub struct Join {
     kind: &'static JoinKind,
@@ -144,7 +147,7 @@ impl Join {
 
     /// Moves a side's watermark, to [`Watermark::END`] when it has ended, and gives out what is forgotten for it.
     pub fn on_watermark(&mut self, side: Side, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
-        self.advance(side, mark, out)?;
+        self.advance(side, mark, None, out)?;
         self.end(out)?;
         if self.clocks.have_ended() {
             for side in Side::BOTH {
@@ -205,17 +208,18 @@ impl Join {
 
     fn take_record(&mut self, side: Side, row: usize, batch: &EventBatch, out: &mut dyn Emit) -> Result<()> {
         if row == 0 {
-            self.advance(side, batch.marks.job(0), out)?;
+            self.advance(side, batch.marks.job(0), None, out)?;
         }
+        let mut passing = None;
         if let Some(ts) = self.admit(side, row, batch, out)? {
             let rows = &self.batch[side.index()];
             let id = rows.first.plus(row);
             match rows.keyed.as_ref().is_none_or(|keyed| keyed.is_valid(row)) {
-                true => self.meet(side, ts, id, out)?,
+                true => passing = self.meet(side, ts, id, out)?,
                 false => self.let_out(side, id, out)?,
             }
         }
-        self.advance(side, batch.mark_after(row), out)
+        self.advance(side, batch.mark_after(row), passing, out)
     }
 
     /// The time of a record that passes all gates. The others are counted.
@@ -237,8 +241,9 @@ impl Join {
         Ok(Some(ts))
     }
 
-    /// Finds a row's candidates. It waits for more if there may be any.
-    fn meet(&mut self, side: Side, ts: Ts, id: RowId, out: &mut dyn Emit) -> Result<()> {
+    /// Finds a row's candidates. It waits for more if there may be any; otherwise it is given back, to be let go in its
+    /// turn among those that the record lets go.
+    fn meet(&mut self, side: Side, ts: Ts, id: RowId, out: &mut dyn Emit) -> Result<Option<Due>> {
         let at = side.index();
         let partners = self.bounds.partners(side, ts);
         // A left row that is written or left out for its first partner needs no other, if that is known now.
@@ -263,31 +268,36 @@ impl Join {
             self.note_candidate(pair, out)?;
         }
         self.found = found;
-        if waits { Ok(()) } else { self.let_out(side, id, out) }
+        Ok((!waits).then_some((partners.1, side, id)))
     }
 
-    /// Moves a side's watermark and forgets the rows whose partners are all past, in the order in which that happened.
-    fn advance(&mut self, side: Side, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
-        if !self.clocks.advance(side, mark) {
+    /// Moves a side's watermark and forgets the rows whose partners are all past, in the order in which that happened;
+    /// among them one that never waited, if there is one.
+    fn advance(&mut self, side: Side, mark: Watermark, mut passing: Option<Due>, out: &mut dyn Emit) -> Result<()> {
+        let moved = self.clocks.advance(side, mark);
+        if !moved && passing.is_none() {
             return Ok(());
         }
-        while let Some((side, id)) = self.next_due() {
+        while let Some(due) = self.next_due() {
+            if let Some((_, side, id)) = passing.take_if(|passing| *passing < due) {
+                self.let_out(side, id, out)?;
+            }
+            let (_, side, id) = due;
+            self.expiry[side.index()].pop();
             if self.forget(side, id) {
                 self.let_out(side, id, out)?;
             }
         }
-        Ok(())
+        passing.map_or(Ok(()), |(_, side, id)| self.let_out(side, id, out))
     }
 
     /// The next row that no partner can come for.
-    fn next_due(&mut self) -> Option<(Side, RowId)> {
+    fn next_due(&self) -> Option<Due> {
         let due = |side: Side| {
             let (last, id) = self.expiry[side.index()].first()?;
             self.clocks.forgets(side, last).then_some((last, side, id))
         };
-        let (_, side, id) = Side::BOTH.into_iter().filter_map(due).min()?;
-        self.expiry[side.index()].pop();
-        Some((side, id))
+        Side::BOTH.into_iter().filter_map(due).min()
     }
 
     /// Whether the row waited until now.
