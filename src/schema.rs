@@ -78,6 +78,12 @@ impl FieldPath {
         &self.parts
     }
 
+    /// The way from the member that the first `parts` of its names lead to.
+    pub fn steps_behind(&self, parts: usize) -> Vec<Step> {
+        let members = self.parts.iter().skip(parts).cloned().map(Step::Member);
+        members.chain(self.inside.iter().cloned()).collect()
+    }
+
     /// The way on from there, into an array: empty for most paths.
     pub fn inside(&self) -> &[Step] {
         &self.inside
@@ -386,6 +392,8 @@ pub struct FieldInfo {
     pub ty: Option<FieldType>,
     /// Whether its first value reads as a time.
     pub looks_like_time: bool,
+    /// Whether its values are texts, and one of them a JSON object or array.
+    pub nested: bool,
 }
 
 /// What the first records of an input tell.

@@ -150,6 +150,24 @@ fn windows_are_filled_alike_as_they_fire() {
 }
 
 #[test]
+fn a_unit_that_was_guessed_is_told_of_a_computed_time_too() {
+    let events = "{\"received\":1767225600000}\n{\"ts\":1767225660000}\n";
+    let folder = Folder::with(&[("a.jsonl", events), ("b.csv", "ts,received\n,1767225600\n1767225660,\n")]);
+    let units = |file: &str, flags: &[&'static str]| {
+        let ran = run(&folder, &[&["window", file, "--tumbling=1m", "-v"], flags].concat());
+        ran.expect(0).stderr().lines().find(|line| line.starts_with("  units")).map(str::to_owned)
+    };
+    let computed = &["--time=coalesce(ts, received)"][..];
+    assert_eq!(
+        units("a.jsonl", computed).as_deref(),
+        Some("  units       time numbers are milliseconds, by their size")
+    );
+    assert_eq!(units("b.csv", computed).as_deref(), Some("  units       time numbers are seconds, by their size"));
+    assert_eq!(units("a.jsonl", &[computed[0], "--time-format=unix-ms"]), None);
+    assert_eq!(units("a.jsonl", &["--time=to_timestamp(coalesce(ts, received) / 1000)"]), None);
+}
+
+#[test]
 fn errors_name_the_flag_and_the_place() {
     let folder = folder();
     let refused = |flag: &str| {
@@ -163,14 +181,44 @@ fn errors_name_the_flag_and_the_place() {
         ("--by=lower(qty)", "windrow: --by: lower needs a text, but found an integer\n  lower(qty)\n  ^"),
         (
             "--agg=sum(qty) + city",
-            "windrow: there is no column \"city\" in the result\n  sum(qty) + city\n             ^",
+            "windrow: --agg: there is no column \"city\" in the result\n  sum(qty) + city\n             ^",
         ),
-        ("--having=sum(qty)", "windrow: expected a condition, but"),
+        ("--having=sum(qty)", "windrow: --having: expected a condition, but sum(qty) is a"),
+        ("--having=count > city", "windrow: --having: there is no column \"city\" in the result\n  count > city\n"),
+        ("--order-by=count, city", "windrow: --order-by: there is no column \"city\" in the result\n  count, city\n"),
+        ("--order-by=array_agg(city)", "windrow: --order-by: rows cannot be ordered by a list: array_agg(city)"),
         ("--where=sum(qty) > 1", "windrow: --where: sum is an aggregate, which cannot stand here"),
     ] {
         let found = refused(flag);
         assert!(found.starts_with(message), "{flag}: {found}");
     }
+    let when = ["window", "orders.jsonl", "-t=ts", "--tumbling=1m", "--mode=update", "--trigger=when:count"];
+    let found = run(&folder, &when).expect(2).stderr();
+    assert!(found.starts_with("windrow: --trigger when: expected a condition, but count is a bigint"), "{found}");
+}
+
+#[test]
+fn text_in_double_quotes_is_told_to_take_single_ones() {
+    let folder = folder();
+    folder.put("orders.csv", b"ts,city\n2026-01-01T00:00:00Z,Oslo\n");
+    let hint = |file: &str, flag: &str| {
+        let ran = run(&folder, &["window", file, "-t=ts", "--tumbling=1m", flag]);
+        ran.stderr().lines().last().unwrap_or_default().trim().to_owned()
+    };
+    let text = "hint: text takes single quotes: 'paid'";
+    assert_eq!(hint("orders.jsonl", "--where=city = \"paid\""), text);
+    assert_eq!(hint("orders.jsonl", "--agg=count(*) FILTER (WHERE city IN ('Oslo', \"paid\")) AS n"), text);
+    assert_eq!(
+        hint("orders.csv", "--where=city = \"paid\""),
+        format!("{text}; if it is a name: the columns are ts, city")
+    );
+    assert_eq!(
+        hint("orders.csv", "--having=max(city) = \"paid\""),
+        format!("{text}; if it is a name: a field of the records stands inside an aggregate: max(paid)")
+    );
+    // A name alone is one.
+    assert_eq!(hint("orders.csv", "--by=\"paid\""), "hint: the columns are ts, city");
+    assert_eq!(hint("orders.csv", "--where=city = paid"), "hint: the columns are ts, city");
 }
 
 const CARTS: &str = r#"{"ts":"2026-01-01T00:00:01Z","items":[{"sku":"a","qty":2,"tags":["x","y"]},{"sku":"b","qty":1}]}
@@ -192,9 +240,44 @@ fn elements_of_arrays_are_fields() {
     assert_eq!(rows, [",,", "a,2,b", "c\u{e9},5,c\u{e9}"]);
     let rows = job(&["--agg=max(items[0].tags[1]) AS tag, sum(cardinality(items)) AS n"]).ok();
     assert!(rows.ends_with(",y,3\n"), "{rows}");
-    let csv = Folder::with(&[("carts.csv", "ts,items\n2026-01-01,[1]\n")]);
-    let ran = run(&csv, &["window", "carts.csv", "-t=ts", "--tumbling=1m", "--agg=max(items[0])"]).expect(1);
-    assert!(ran.stderr().starts_with("windrow: carts.csv: there is no column \"items[0]\""), "{ran}");
+}
+
+/// The same carts as CSV: what is no text is JSON.
+const CARTS_CSV: &str = r#"ts,items
+2026-01-01T00:00:01Z,"[{""sku"":""a"",""qty"":2,""tags"":[""x"",""y""]},{""sku"":""b"",""qty"":1}]"
+2026-01-01T00:00:02Z,[]
+2026-01-01T00:00:03Z,
+2026-01-01T00:00:04Z,"[{""sku"":""c\u00e9"",""qty"":5,""tags"":[]}]"
+2026-01-01T00:00:05Z,7
+"#;
+
+#[test]
+fn json_in_the_texts_of_a_csv_column_is_gone_into_as_in_jsonl() {
+    let folder = Folder::with(&[("carts.jsonl", CARTS), ("carts.csv", CARTS_CSV)]);
+    let nested = "ts,user\n2026-01-01,\"{\"\"at\"\":{\"\"id\"\":7},\"\"a.b\"\":[4,1.5],\"\"ms\"\":1767225600000}\"\n";
+    folder.put("nested.csv", nested.as_bytes());
+    let of = |file: &str, flags: &[&str]| {
+        run(&folder, &[&["window", file, "--tumbling=1m", "-O=csv", "-q"], flags].concat())
+    };
+    for flags in [
+        &["-t=ts", "--by=items[0].sku AS sku", "--agg=sum(items[0].qty) AS q, max(items[-1].sku) AS last"][..],
+        &["-t=ts", "--agg=max(items[0].tags[1]) AS tag, sum(cardinality(items)) AS n"],
+        &["-t=ts", "--agg=count(*) AS n", "--where=items[0].qty > 2"],
+    ] {
+        assert_eq!(of("carts.csv", flags).ok(), of("carts.jsonl", flags).ok(), "{flags:?}");
+    }
+    let rows =
+        of("nested.csv", &["-t=user.ms", "--agg=sum(user.at.id + user.\"a.b\"[1]) AS x, max(user.none) AS y"]).ok();
+    assert!(rows.ends_with("\n2026-01-01T00:00:00Z,2026-01-01T00:01:00Z,8.5,\n"), "{rows}");
+    // A column of other texts has nothing inside; the name of a column comes before the way into another.
+    let ran = of("nested.csv", &["-t=ts", "--by=ts.user"]).expect(1);
+    assert!(ran.stderr().starts_with("windrow: nested.csv: there is no column \"ts.user\"\n  hint: "), "{ran}");
+    folder.put("both.csv", b"ts,user,user.id\n2026-01-01,\"{\"\"id\"\":7}\",8\n");
+    assert!(of("both.csv", &["-t=ts", "--by=user.id AS id"]).ok().ends_with(",8,1\n"));
+    folder.put("python.csv", b"ts,items\n2026-01-01,[]\n2026-01-01,[{'sku': 'a'}]\n");
+    let ran = of("python.csv", &["-t=ts", "--by=items[0].sku AS id"]).expect(1);
+    let message = "windrow: python.csv:3: column \"items\": expected JSON, found `[{'sku': 'a'}]`\n  hint: --bad FILE";
+    assert!(ran.stderr().starts_with(message), "{ran}");
 }
 
 #[test]

@@ -3,14 +3,21 @@
 //! Must not know what is computed of them.
 
 use crate::error::{Error, Result};
+use crate::expr::or_text;
 use crate::input::Prepared;
 use crate::plan::Plan;
 use crate::report::Unseen;
 use crate::report::human::quoted;
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, Wanted};
 
-/// Checks that fields exist where an input lists them all. Fields that only might be missing are told.
-pub(super) fn fields(wanted: &[Wanted], plan: &Plan, inputs: &[Prepared]) -> Result<Vec<Unseen>> {
+/// Checks that fields exist where an input lists them all. Fields that only might be missing are told. `text`: what may
+/// have been meant as text instead of a name.
+pub(super) fn fields(
+    wanted: &[Wanted],
+    plan: &Plan,
+    inputs: &[Prepared],
+    text: impl Fn(&FieldPath) -> Option<String>,
+) -> Result<Vec<Unseen>> {
     if plan.input.time.is_none() {
         return Err(no_time_field(inputs));
     }
@@ -22,7 +29,11 @@ pub(super) fn fields(wanted: &[Wanted], plan: &Plan, inputs: &[Prepared]) -> Res
         let fields: Vec<&FieldInfo> = inputs.iter().flat_map(|input| &input.sample.fields).collect();
         let similar = similar(&wanted.path, &fields);
         if let Some(input) = inputs.iter().find(|input| input.lists_all_fields()) {
-            return Err(no_such_column(input, wanted, similar.as_deref()));
+            let error = no_such_column(input, wanted, similar.as_deref());
+            return Err(match text(&wanted.path) {
+                Some(text) => or_text(error, &text),
+                None => error,
+            });
         }
         if fields.is_empty() {
             // Nothing was readable: the first malformed record will tell.
@@ -33,7 +44,7 @@ pub(super) fn fields(wanted: &[Wanted], plan: &Plan, inputs: &[Prepared]) -> Res
         if wanted.role == Role::Time && records > 0 && !goes_on {
             return Err(no_time_in_records(&inputs[0], &wanted.path, similar.as_deref(), &fields));
         }
-        let told = Unseen { field: wanted.path.name(), similar };
+        let told = Unseen { field: wanted.path.name(), similar, text: text(&wanted.path) };
         if records > 0 && !unseen.contains(&told) {
             unseen.push(told);
         }
@@ -43,15 +54,21 @@ pub(super) fn fields(wanted: &[Wanted], plan: &Plan, inputs: &[Prepared]) -> Res
 
 /// Whether a field, or a part of it, is among those seen.
 ///
-/// Where names do not nest (a CSV header) a name with dots is found without quotes too.
+/// Where names do not nest (a CSV header) a name with dots is found without quotes too; or the path goes into JSON text.
 fn has(input: &Prepared, path: &FieldPath) -> bool {
     let parts = path.parts();
     let whole_names = !input.header.is_empty();
-    input.sample.fields.iter().any(|field| {
-        let seen = field.path.parts();
-        (seen.starts_with(parts) && (!whole_names || path.inside().is_empty()))
-            || (whole_names && field.path.name() == path.name())
+    input.sample.fields.iter().any(|field| match whole_names {
+        true => field.path.name() == path.name() || goes_into(path, field),
+        false => field.path.parts().starts_with(parts),
     })
+}
+
+/// Whether a path goes on inside the texts of a column, which are JSON as far as there are any.
+fn goes_into(path: &FieldPath, column: &FieldInfo) -> bool {
+    let name = column.path.name();
+    let begins = (1..=path.parts().len()).any(|parts| path.parts()[..parts].join(".") == name);
+    begins && (column.nested || column.ty.is_none())
 }
 
 fn similar(path: &FieldPath, fields: &[&FieldInfo]) -> Option<String> {

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::expr::{Bound, Scalar, Scope, Use};
 use crate::format::Derive;
 use crate::input::Prepared;
-use crate::operator::{Aggregates, CallOver, Finish, Operator, Range, Sessions, Setup, Updating, Windowed};
+use crate::operator::{Aggregates, CallOver, Called, Finish, Operator, Range, Sessions, Setup, Updating, Windowed};
 use crate::plan::{Mode, Plan, Trigger};
 use crate::report::Unseen;
 use crate::schema::{Column, FieldPath, FieldType, Layout, Role, Wanted};
@@ -32,6 +32,7 @@ const LINE: &str = "_line";
 const TIME: &str = "--time";
 const WHERE: &str = "--where";
 const AGG: &str = "--agg";
+const OVER_RESULTS: Called = Called { outputs: AGG, having: "--having", order: "--order-by", when: "--trigger when" };
 
 /// What a job computes of every record, before the inputs are known.
 pub struct Program {
@@ -223,7 +224,8 @@ impl Program {
     /// Checks what can be known before reading: that fields exist where an input lists them all, and that functions
     /// get what they take. Fields that only might be missing are told.
     pub fn check(&self, plan: &Plan, columns: &[Column], inputs: &[Prepared]) -> Result<Vec<Unseen>> {
-        let unseen = check::fields(&self.fields, plan, inputs)?;
+        let text = |field: &FieldPath| self.columns.iter().find_map(|column| column.expr.as_text(field));
+        let unseen = check::fields(&self.fields, plan, inputs, text)?;
         let types: Vec<FieldType> = columns.iter().map(|column| column.ty).collect();
         let bound = self.bind(&self.typed(&types))?;
         if let Some(time) = bound.time.as_ref().filter(|time| time.ty() == FieldType::Bool) {
@@ -277,13 +279,14 @@ impl Program {
             Some(Trigger::When(condition)) => Some(condition.clone()),
             _ => None,
         };
+        let finish = Finish::new(names, plan.selection.clone(), plan.finish.clone(), when, self.zone.clone());
         let setup = Setup {
             range: Range { since: plan.since.unwrap_or(Ts::MIN), until: plan.until.unwrap_or(Ts::MAX) },
             types,
             keys: self.keys.clone(),
             aggregates,
             fill: plan.finish.fill,
-            finish: Finish::new(names, plan.selection.clone(), plan.finish.clone(), when, self.zone.clone()),
+            finish: finish.called(OVER_RESULTS),
         };
         Ok(match (&plan.grouping, plan.mode) {
             (Grouping::Windows(windower), Mode::Append) => Box::new(Windowed::new(Arc::clone(windower), setup)?),

@@ -22,6 +22,7 @@ pub(super) fn plan(args: &WindowArgs, env: &Environment) -> Result<Plan> {
     let grouping = grouping(args, &zone)?;
     let mode = updating::mode_name(args)?;
     modes::check(mode, &asked(args)?)?;
+    ranks_whole_windows(args)?;
     let keys = rows::keys(&args.results.by)?;
     let mut selection = rows::selection(&args.results.agg)?;
     let finish = rows::finish(&args.results, &keys, &mut selection)?;
@@ -74,6 +75,17 @@ fn asked(args: &WindowArgs) -> Result<Vec<&'static str>> {
     let kind = args.kinds.name().and_then(modes::kind_name);
     let given = flags.into_iter().filter(|(_, given)| *given).map(|(name, _)| name);
     Ok(given.chain(kind).chain(updating::trigger_name(args)?).collect())
+}
+
+/// A ranking needs all rows of a window at once, and an empty window of a key is known when the key's next row comes.
+fn ranks_whole_windows(args: &WindowArgs) -> Result<()> {
+    let WindowArgs { results, clock, .. } = args;
+    match results.fill.is_some() && results.top.is_some() && clock.delay.is_some() {
+        true => Err(Error::usage(
+            "--delay writes the ranks of --top before it is known which rows --fill adds: leave out one of the three",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// A format with an end of its own cannot hold one table behind another.

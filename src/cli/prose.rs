@@ -199,7 +199,7 @@ fn expressions() -> Section {
             ),
             Paragraph::Text(
                 "A name is a field of the record: a.b reaches into nested records, items[0].sku into arrays (from 0; \
-                 -1 is the last), and an odd name stands in double quotes: \"user-agent\". Capitals matter in names of \
+                 -1 is the last), both also into a CSV column whose texts are JSON; an odd name stands in double quotes: \"user-agent\". Capitals matter in names of \
                  fields. _file and _line name the record's origin. After aggregation (--agg around calls, --having, \
                  --order-by, when:) the names are the columns of the row, with window_start, window_end and \
                  window_seconds.",
@@ -245,7 +245,9 @@ fn rows() -> Section {
             Paragraph::Text(
                 "--fill writes the windows of a key in which nothing happened together with its next row, at most \
                  --fill-max of them; longer gaps are left and counted. Rows of windows are then in order within \
-                 those written at one time only.",
+                 those written at one time only. Filled rows pass --having, and are ranked by --top among the rows \
+                 of their window, like others; for that all windows have to be written at once, so --top and --fill \
+                 together go without --delay.",
             ),
             Paragraph::Text(
                 "--count N makes a window of every N used records of a key, as they come; the last may have fewer. It \
@@ -335,6 +337,12 @@ fn account() -> Section {
             item("late", "late for all its windows"),
             item("outside", "in no window that --since and --until let be written"),
             item("used", "in at least one row; partially late when it was late for some of its windows"),
+            Paragraph::Text(
+                "With --since or --until and without --delay, row groups of a Parquet file whose times all lie outside \
+                 of what is written are not read. Their records all count as outside, even those that --where would \
+                 have filtered or a value would have made bad: results are the same for every format, but how the \
+                 unused records are divided is not.",
+            ),
             Paragraph::Text(
                 "The first bad record stops the run, unless --bad or --max-bad allows it. Late records are dropped, \
                  unless --late keeps them; the files of --bad and --late hold records as they stood, and can be read \

@@ -196,6 +196,10 @@ const REFUSALS: &[(&str, &str)] = &[
         "--top-by: there is no key \"page\"\n  hint: --by 'page' makes it one",
     ),
     ("--tumbling 1m --fill last", "--fill: expected zero or null or previous, found \"last\""),
+    (
+        "--tumbling 1m --fill zero --top 3 --order-by count -d 1m",
+        "--delay writes the ranks of --top before it is known which rows --fill adds: leave out one of the three",
+    ),
     ("--tumbling 1m --fill zero --fill-max 0", "--fill-max: expected a number from 1, found \"0\""),
     (
         "--tumbling 1m -g rank --top 2 --order-by count",

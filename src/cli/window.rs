@@ -89,7 +89,7 @@ pub(super) struct ResultFlags {
     ///
     /// zero puts 0 into numbers and null into all else, null is null everywhere, previous repeats the key's row before.
     /// The windows between two rows of a key are filled when the second is written; with --since and --until, all of
-    /// that range. For tumbling and sliding windows.
+    /// that range. For tumbling and sliding windows; with --top, only without --delay.
     #[arg(long, value_name = "WITH", hide_short_help = true)]
     pub(super) fill: Option<String>,
     /// Fill at most N windows in a row [1000]

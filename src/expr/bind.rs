@@ -9,7 +9,7 @@ use super::sql::Sql;
 use super::tree::{Expr, Node, Operator};
 use super::{eval, literal};
 use crate::error::{Error, Result};
-use crate::schema::{FieldType, Literal};
+use crate::schema::{FieldPath, FieldType, Literal};
 use crate::time::Zone;
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::concat;
@@ -129,10 +129,10 @@ impl Binder<'_> {
         match &expr.node {
             Node::Literal(value) => Ok(constant(value.clone())),
             Node::Field(path) => {
-                let (column, ty) = self.scope.field(path).map_err(|error| self.placed(at, &error))?;
+                let (column, ty) = self.scope.field(path).map_err(|error| self.unknown(at, path, &error))?;
                 Ok(Typed { step: Step::Column(column), ty })
             }
-            Node::Aggregate(call) => {
+            Node::Aggregate(call, _) => {
                 let (column, ty) = self.scope.aggregate(*call).map_err(|error| self.placed(at, &error))?;
                 Ok(Typed { step: Step::Column(column), ty })
             }
@@ -175,9 +175,17 @@ impl Binder<'_> {
             if self.sql.text.is_empty() { Error::usage(error.message()) } else { self.error(at, error.message()) };
         match error.hint_text() {
             Some(hint) => placed.hint(hint),
-            None if self.sql.is_quoted(at) => placed.hint("double quotes are for names; text stands in single quotes"),
             None => placed,
         }
+    }
+
+    /// The error about a name that the scope does not have: in double quotes it may be meant as text.
+    fn unknown(&self, at: Location, path: &FieldPath, error: &Error) -> Error {
+        let placed = self.placed(at, error);
+        if !self.sql.is_quoted(at) {
+            return placed;
+        }
+        literal::or_text(placed, &literal::shown(&Literal::Text(path.name())))
     }
 
     fn truth(&self, expr: &Expr) -> Result<Typed> {

@@ -21,6 +21,7 @@ mod tests;
 mod tree;
 
 pub use declare::parse_schema;
+pub use literal::or_text;
 pub use on::On;
 pub use scalar::{Bound, Computed, Scalar, Scope, Use};
 pub use select::{parse_calls, parse_keys, parse_scalar};

@@ -406,8 +406,9 @@ impl<'a> Parse<'a> {
                 calls.len() - 1
             }
         });
+        let node = index.map(|index| Node::Aggregate(index, calls[index].shown.clone()));
         self.calls = Some(calls);
-        index.map(Node::Aggregate)
+        node
     }
 
     fn aggregate_call(

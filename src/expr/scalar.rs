@@ -9,7 +9,7 @@ use super::literal;
 use super::sql::Sql;
 use super::tree::{Expr, Node};
 use crate::error::{Error, Result};
-use crate::schema::{FieldPath, FieldType};
+use crate::schema::{FieldPath, FieldType, Literal};
 use crate::time::Zone;
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, new_null_array};
 use arrow::compute::{concat, take};
@@ -95,6 +95,21 @@ impl Scalar {
         let numbers: Vec<&FieldPath> =
             all.iter().filter(|(_, used)| *used == Use::Number).map(|(path, _)| *path).collect();
         all.iter().map(|(path, used)| (*path, if numbers.contains(path) { Use::Number } else { *used })).collect()
+    }
+
+    /// The text that was perhaps meant where this field stands in double quotes inside an expression, as it should be
+    /// typed.
+    pub fn as_text(&self, field: &FieldPath) -> Option<String> {
+        let sql = Sql { text: &self.text, takes: "an expression" };
+        let quoted = |expr: &Expr| matches!(&expr.node, Node::Field(path) if path == field) && sql.is_quoted(expr.at);
+        let mut parts = self.root.node.parts();
+        while let Some(part) = parts.pop() {
+            if quoted(part) {
+                return Some(literal::shown(&Literal::Text(field.name())));
+            }
+            parts.extend(part.node.parts());
+        }
+        None
     }
 
     /// Finds columns and types. Times are taken apart, and put together, in `zone`.

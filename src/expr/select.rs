@@ -49,7 +49,7 @@ impl Selection {
             let root = Parse::gathering(sql, &mut self.calls).expr(&item.expr, item.start)?;
             let name = match (&item.alias, &root.node) {
                 (Some(alias), _) => alias.clone(),
-                (None, Node::Aggregate(call)) => self.calls[*call].shown.clone(),
+                (None, Node::Aggregate(_, shown)) => shown.clone(),
                 (None, Node::Field(path)) => path.name(),
                 (None, _) => item.typed.clone(),
             };

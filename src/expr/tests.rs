@@ -298,7 +298,7 @@ fn types_that_do_not_go_together_are_refused_where_they_stand() {
 fn text_in_double_quotes_is_a_name() {
     assert_eq!(
         refused("t = \"DE\""),
-        "there is no field DE\n  t = \"DE\"\n      ^\n  hint: double quotes are for names; text stands in single quotes"
+        "there is no field DE\n  t = \"DE\"\n      ^\n  hint: text takes single quotes: 'DE'"
     );
     assert!(!refused("t = de").contains("hint"));
 }

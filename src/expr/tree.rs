@@ -25,8 +25,8 @@ pub(super) enum Node {
     Literal(Literal),
     /// A field of the record, or a column of the result, whatever the scope.
     Field(FieldPath),
-    /// The result of the call of this number among the aggregate calls of the job.
-    Aggregate(usize),
+    /// The result of the call of this number among the aggregate calls of the job, and the call as it was typed.
+    Aggregate(usize, String),
     /// `-x`
     Negate(Box<Expr>),
     /// `NOT x`
@@ -124,7 +124,7 @@ impl Node {
     /// What it is made of.
     pub(super) fn parts(&self) -> Vec<&Expr> {
         match self {
-            Node::Literal(_) | Node::Field(_) | Node::Aggregate(_) => Vec::new(),
+            Node::Literal(_) | Node::Field(_) | Node::Aggregate(..) => Vec::new(),
             Node::Negate(x) | Node::Not(x) | Node::IsNull(x) | Node::Is(x, _) | Node::Cast { value: x, .. } => vec![x],
             Node::Shift(x, _) => vec![x],
             Node::Binary(_, a, b) | Node::Like { text: a, pattern: b, .. } => vec![a, b],
@@ -192,7 +192,7 @@ impl fmt::Display for Expr {
         match &self.node {
             Node::Literal(value) => f.write_str(&literal::shown(value)),
             Node::Field(path) => f.write_str(&path_text(path)),
-            Node::Aggregate(call) => write!(f, "aggregate {call}"),
+            Node::Aggregate(_, shown) => f.write_str(shown),
             Node::Negate(x) => match Inner(x).to_string() {
                 negative if negative.starts_with('-') => write!(f, "-({negative})"),
                 positive => write!(f, "-{positive}"),

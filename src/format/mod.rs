@@ -9,7 +9,9 @@
 
 pub mod build;
 pub mod csv;
+mod json;
 pub mod jsonl;
+pub mod number;
 pub mod parquet;
 mod plain;
 pub mod table;

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::event::{Position, Positions, Raw, Times};
 use crate::format::{BadRecord, Before, Rows, lines_of};
 use crate::schema::{FieldType, Layout};
-use crate::time::Ts;
+use crate::time::{Ts, Unit};
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::{cast, interleave};
@@ -230,6 +230,11 @@ impl Merge {
         let turns = (0..layouts.len()).map(|i| Reverse((Ts::MIN, i))).collect();
         let lanes = layouts.into_iter().zip(first_lines).map(lane).collect();
         Self { pool, lanes, types, concat, turns, next: VecDeque::new() }
+    }
+
+    /// The unit in which each input's time numbers are read, as far as one was said or found.
+    pub fn units(&self) -> impl Iterator<Item = Option<Unit>> {
+        self.lanes.iter().map(|lane| lane.layout.time_reader.unit)
     }
 
     /// The next item, or none when all inputs have ended. With a deadline an input that gives nothing is not waited for

@@ -6,7 +6,7 @@
 //! (bounds, keys, output columns, `rank` where there is a top). Must not know how rows are grouped by time.
 
 use crate::error::{Error, Result};
-use crate::expr::{Bound, Computed, Scalar, Scope, Selection};
+use crate::expr::{Bound, Computed, Order, Scalar, Scope, Selection};
 use crate::keys::{self, Keys};
 use crate::plan::FinishPlan;
 use crate::schema::{FieldPath, FieldType};
@@ -30,12 +30,32 @@ pub(super) const RANK: &str = "rank";
 /// A row that could not be computed, by its index, and why.
 pub(super) type Failed = (usize, String);
 
+/// What the parts of a query are called where they were typed: errors about them start with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Called {
+    /// The output columns.
+    pub outputs: &'static str,
+    /// Which rows are written.
+    pub having: &'static str,
+    /// What rows are ordered by.
+    pub order: &'static str,
+    /// What a trigger asks of a row.
+    pub when: &'static str,
+}
+
+impl Default for Called {
+    fn default() -> Self {
+        Self { outputs: "output columns", having: "which rows are written", order: "the order", when: "the trigger" }
+    }
+}
+
 /// What the rows of windows go through.
 pub struct Finish {
     keys: Vec<String>,
     selection: Selection,
     plan: FinishPlan,
     when: Option<Scalar>,
+    called: Called,
     zone: Zone,
     bound: Option<BoundFinish>,
 }
@@ -57,7 +77,13 @@ struct BoundFinish {
 impl Finish {
     /// For rows with keys of these names; `when`: what a trigger asks of a row. Types are told by [`Finish::bind`].
     pub fn new(keys: Vec<String>, selection: Selection, plan: FinishPlan, when: Option<Scalar>, zone: Zone) -> Self {
-        Self { keys, selection, plan, when, zone, bound: None }
+        Self { keys, selection, plan, when, called: Called::default(), zone, bound: None }
+    }
+
+    /// The same with other names for its parts.
+    #[must_use]
+    pub fn called(self, called: Called) -> Self {
+        Self { called, ..self }
     }
 
     /// Finds columns and types: of the keys, and of the results of the calls. Again when they change.
@@ -65,7 +91,7 @@ impl Finish {
         let mut names = Names::base(&self.keys, keys, calls);
         let mut outputs = Vec::new();
         for output in &self.selection.outputs {
-            let bound = output.expr.bind(&names, &self.zone)?;
+            let bound = output.expr.bind(&names, &self.zone).map_err(|e| e.at(self.called.outputs))?;
             names.all.push((output.name.clone(), bound.ty()));
             outputs.push(bound);
         }
@@ -74,11 +100,15 @@ impl Finish {
             && outputs.iter().enumerate().all(|(i, output)| output.as_column() == Some(first_call + i));
         let output_types: Vec<FieldType> = outputs.iter().map(Bound::ty).collect();
         let names = self.whole_names(keys, &output_types, calls);
-        let condition = |scalar: &Option<Scalar>| scalar.as_ref().map(|s| condition(s, &names, &self.zone)).transpose();
+        let condition = |scalar: &Option<Scalar>, called: &'static str| {
+            let bound = scalar.as_ref().map(|scalar| condition(scalar, &names, &self.zone));
+            bound.transpose().map_err(|e| e.at(called))
+        };
+        let criterion = |by: &Order| criterion(&by.expr, &names, &self.zone).map_err(|e| e.at(self.called.order));
         let bound = BoundFinish {
-            having: condition(&self.plan.having)?,
-            when: condition(&self.when)?,
-            order: self.plan.order.iter().map(|by| criterion(&by.expr, &names, &self.zone)).collect::<Result<_>>()?,
+            having: condition(&self.plan.having, self.called.having)?,
+            when: condition(&self.when, self.called.when)?,
+            order: self.plan.order.iter().map(criterion).collect::<Result<_>>()?,
             outputs,
             whole: names.schema(names.all.len()),
             shown: self.shown_schema(&names),

@@ -29,7 +29,7 @@ mod windowed;
 mod tests;
 
 pub use aggregates::{Aggregates, CallOver};
-pub use finish::Finish;
+pub use finish::{Called, Finish};
 pub use pair::{BoundPair, Pair, PairField};
 pub use session::Sessions;
 pub use updating::Updating;

@@ -128,6 +128,8 @@ pub struct Unseen {
     pub field: String,
     /// A field with a similar name.
     pub similar: Option<String>,
+    /// The text that may have been meant, as it should be typed.
+    pub text: Option<String>,
 }
 
 /// A column that became another type.

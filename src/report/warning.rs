@@ -237,9 +237,10 @@ impl Warning {
             Warning::Widened(w) => {
                 Some(format!("--schema '{} {}' makes it so from the start", column_in_schema(w), w.to))
             }
-            Warning::Unseen(Unseen { similar, .. }) => {
-                similar.as_ref().map(|similar| format!("did you mean {}?", quoted(similar)))
-            }
+            Warning::Unseen(Unseen { similar, text, .. }) => join_hints(
+                text.as_ref().map(|text| format!("text takes single quotes: {text}")),
+                similar.as_ref().map(|similar| format!("did you mean {}?", quoted(similar))),
+            ),
         }
     }
 }

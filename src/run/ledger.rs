@@ -27,6 +27,8 @@ pub(super) struct Account {
     held_by: Option<usize>,
     delay: Option<Span>,
     unbounded: Option<&'static str>,
+    /// Units of time numbers are found, not said.
+    guesses_units: bool,
 }
 
 struct Input {
@@ -42,12 +44,11 @@ struct Input {
 
 impl Account {
     pub(super) fn new(plan: &Plan, inputs: &[Prepared]) -> Self {
-        let guesses = bind::guesses_unit(plan);
         let input = |input: &Prepared| Input {
             name: input.name.clone(),
             format: input.format.name,
             bytes: input.bytes_read(),
-            guessed_unit: input.sample.time_unit.filter(|_| guesses),
+            guessed_unit: None,
             read: 0,
             bad: 0,
             skipped: 0,
@@ -62,6 +63,7 @@ impl Account {
             held_by: None,
             delay: plan.clock.delay,
             unbounded: unbounded(plan),
+            guesses_units: bind::guesses_unit(plan),
         }
     }
 
@@ -109,8 +111,11 @@ impl Account {
         }
     }
 
-    /// The input has ended; windows still open are written because of that.
-    pub(super) fn ended(&mut self, clock: &Clock) {
+    /// The input has ended; windows still open are written because of that. `units`: of each input's time numbers.
+    pub(super) fn ended(&mut self, clock: &Clock, units: impl Iterator<Item = Option<Unit>>) {
+        for (input, unit) in self.inputs.iter_mut().zip(units) {
+            input.guessed_unit = unit.filter(|_| self.guesses_units);
+        }
         self.watermark = Some(clock.mark()).filter(|mark| *mark != Watermark::NEVER).map(Watermark::ts);
         self.held_by = clock.held_by();
     }

@@ -140,7 +140,7 @@ impl Job {
                 break;
             }
         }
-        self.account.ended(&self.clock);
+        self.account.ended(&self.clock, merge.units());
         self.advance(Watermark::END)
     }
 

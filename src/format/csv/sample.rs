@@ -3,9 +3,9 @@
 //! Must not know how columns are built. Every field is looked at, wanted or not: the planner answers a wrong name with
 //! the names there are, and a missing time field with those that look like times.
 
-use super::decode::{Decoder, raw_field};
-use super::scan::field_text;
-use super::value::{Value, is_number, narrowest};
+use super::decode::{Decoder, Source};
+use super::value::{is_number, narrowest};
+use crate::format::json::{self, Cell};
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, SAMPLE_RECORDS, Sample, Wanted};
 use crate::time::{DayCache, TimeFormat, TimeReader, Ts, Unit};
 
@@ -19,6 +19,8 @@ struct Seen {
     /// Whether there were quotes around nothing, which fit any type.
     empty: bool,
     looks_like_time: bool,
+    /// Whether one was a JSON object or array.
+    nested: bool,
 }
 
 /// Looks at the first of `bytes`' whole records.
@@ -33,18 +35,21 @@ pub(super) fn sample(decoder: &Decoder, bytes: &[u8], wanted: &[Wanted], time: &
             continue;
         }
         for field in 0..ends.len() {
-            let (text, quoted) = field_text(raw_field(bytes, record, &ends, field), &mut scratch);
-            if let Some(text) = (Value { text, quoted }).present(decoder.nulls()) {
+            if let Some(text) = decoder.text(bytes, record, &ends, field, &mut scratch) {
                 looker.look(field, text);
             }
         }
     }
-    looker.finish(decoder, wanted, looked_at)
+    looker.finish(decoder, looked_at)
 }
 
 struct Looker<'a> {
     seen: Vec<Seen>,
-    time_field: Option<usize>,
+    /// Where the wanted fields are, and the types of those that are inside a field's text.
+    sources: Vec<Option<Source>>,
+    inside: Vec<Option<FieldType>>,
+    /// Which of them is the time.
+    time: Option<usize>,
     reader: &'a TimeReader,
     auto: TimeReader,
     cache: DayCache,
@@ -53,10 +58,11 @@ struct Looker<'a> {
 
 impl<'a> Looker<'a> {
     fn new(decoder: &Decoder, wanted: &[Wanted], reader: &'a TimeReader) -> Self {
-        let time = wanted.iter().find(|field| field.role == Role::Time);
         Looker {
             seen: vec![Seen::default(); decoder.names().len()],
-            time_field: time.and_then(|field| decoder.index_of(&field.path.name())),
+            sources: wanted.iter().map(|field| decoder.find(&field.path)).collect(),
+            inside: vec![None; wanted.len()],
+            time: wanted.iter().position(|field| field.role == Role::Time),
             reader,
             auto: TimeReader::new(TimeFormat::Auto, reader.zone.clone()),
             cache: DayCache::default(),
@@ -74,8 +80,28 @@ impl<'a> Looker<'a> {
         }
         let ty = narrowest(text);
         self.seen[field].ty = Some(self.seen[field].ty.map_or(ty, |before| before.unify(ty)));
-        if self.unit.is_none() && self.time_field == Some(field) {
+        if let (None, Some(time)) = (self.unit, self.time)
+            && self.sources[time].as_ref().is_some_and(|source| source.field == field && source.steps.is_empty())
+        {
             self.unit = self.reader.text(text, &mut self.cache).ok().and_then(|reading| reading.unit);
+        }
+        if let (FieldType::Text, Some(nested @ Cell::Nested(_))) = (ty, Cell::of_text(text)) {
+            self.seen[field].nested = true;
+            self.look_inside(field, nested);
+        }
+    }
+
+    fn look_inside(&mut self, field: usize, nested: Cell<'_>) {
+        for (index, source) in self.sources.iter().enumerate() {
+            let Some(source) = source.as_ref().filter(|source| source.field == field && !source.steps.is_empty())
+            else {
+                continue;
+            };
+            let cell = nested.inside(&source.steps);
+            json::add_type(&mut self.inside[index], cell);
+            if self.unit.is_none() && self.time == Some(index) {
+                self.unit = json::time_unit(cell, self.reader);
+            }
         }
     }
 
@@ -84,17 +110,21 @@ impl<'a> Looker<'a> {
         reading.is_ok_and(|reading| !is_number(text) || PLAUSIBLE.contains(&reading.ts))
     }
 
-    fn finish(self, decoder: &Decoder, wanted: &[Wanted], records: usize) -> Sample {
+    fn finish(self, decoder: &Decoder, records: usize) -> Sample {
         let ty = |seen: &Seen| seen.ty.or(seen.empty.then_some(FieldType::Text));
         let info = |(name, seen): (&String, &Seen)| FieldInfo {
             path: FieldPath::new(vec![name.clone()]),
             ty: ty(seen),
             looks_like_time: seen.looks_like_time,
+            nested: seen.nested,
         };
-        let type_of = |field: &Wanted| decoder.index_of(&field.path.name()).and_then(|index| ty(&self.seen[index]));
+        let type_of = |(source, inside): (&Option<Source>, &Option<FieldType>)| match source {
+            Some(source) if source.steps.is_empty() => ty(&self.seen[source.field]),
+            _ => *inside,
+        };
         Sample {
             fields: decoder.names().iter().zip(&self.seen).map(info).collect(),
-            types: wanted.iter().map(type_of).collect(),
+            types: self.sources.iter().zip(&self.inside).map(type_of).collect(),
             time_unit: self.unit,
             records,
         }

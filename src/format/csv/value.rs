@@ -3,7 +3,8 @@
 //! Must not know records or files. Numbers are JSON's, as everywhere, beside `.5`, which other programs write for 0.5;
 //! a plus sign or a leading zero makes a text of it, as do `inf` and `nan`.
 
-use crate::format::build::{self, CellOf, ColumnBuilder, NumberKind, TimeCells, Unfit};
+use crate::format::build::{CellOf, ColumnBuilder, TimeCells, Unfit};
+use crate::format::number::{self, NumberKind};
 use crate::schema::{FieldType, Found};
 
 /// A field of a record.
@@ -27,26 +28,26 @@ impl<'a> Value<'a> {
 /// The narrowest type of a text.
 pub(super) fn narrowest(text: &[u8]) -> FieldType {
     let text = &*whole_number_first(text);
-    match build::number_kind(text) {
+    match number::number_kind(text) {
         Some(NumberKind::Integer) => integer_type(text),
-        Some(NumberKind::Fraction) if build::double(text).is_ok() => FieldType::Double,
-        None if build::boolean(text).is_ok() => FieldType::Bool,
+        Some(NumberKind::Fraction) if number::double(text).is_ok() => FieldType::Double,
+        None if number::boolean(text).is_ok() => FieldType::Bool,
         _ => FieldType::Text,
     }
 }
 
 fn integer_type(text: &[u8]) -> FieldType {
-    match build::integer(text) {
+    match number::integer(text) {
         Ok(_) => FieldType::Int,
-        Err(_) if build::decimal(text, 38, 0).is_ok() => FieldType::Decimal { precision: 38, scale: 0 },
-        Err(_) if build::double(text).is_ok() => FieldType::Double,
+        Err(_) if number::decimal(text, 38, 0).is_ok() => FieldType::Decimal { precision: 38, scale: 0 },
+        Err(_) if number::double(text).is_ok() => FieldType::Double,
         Err(_) => FieldType::Text,
     }
 }
 
 /// Whether a text is a number.
 pub(super) fn is_number(text: &[u8]) -> bool {
-    build::number_kind(&whole_number_first(text)).is_some()
+    number::number_kind(&whole_number_first(text)).is_some()
 }
 
 /// `0.5` for `.5`, and every other text as it stands.
@@ -77,11 +78,11 @@ pub(super) fn push(
         ColumnBuilder::Text(values) => values.push(text),
         ColumnBuilder::EventTime(values) => values.push(times.text(at, text)?.micros()),
         ColumnBuilder::Time(values) => values.push(times.text(at, text)?.micros()),
-        ColumnBuilder::Int(values) => values.push(build::integer(text).map_err(misfit)?),
-        ColumnBuilder::Double(values) => values.push(build::double(&whole_number_first(text)).map_err(misfit)?),
-        ColumnBuilder::Bool(values) => values.push(build::boolean(text).map_err(misfit)?),
+        ColumnBuilder::Int(values) => values.push(number::integer(text).map_err(misfit)?),
+        ColumnBuilder::Double(values) => values.push(number::double(&whole_number_first(text)).map_err(misfit)?),
+        ColumnBuilder::Bool(values) => values.push(number::boolean(text).map_err(misfit)?),
         ColumnBuilder::Decimal(values, precision, scale) => {
-            values.push(build::decimal(&whole_number_first(text), *precision, *scale).map_err(misfit)?);
+            values.push(number::decimal(&whole_number_first(text), *precision, *scale).map_err(misfit)?);
         }
     }
     Ok(())
@@ -104,7 +105,7 @@ fn unfit(at: CellOf<'_>, found: Found, text: &[u8]) -> Unfit {
     // To an integer column `.5` is no number at all.
     let fraction = found == Found::Other && narrowest(text) == FieldType::Double;
     let found = if fraction { Found::Fraction } else { found };
-    at.unfit(found, &format!("\"{}\"", build::shown(text)))
+    at.unfit(found, &format!("\"{}\"", number::shown(text)))
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 //!
 //! A record is one line that is not blank. Must not know where the chunk came from: all places are within it.
 
-use super::cell::Cell;
 use super::general;
 use super::scan::Scanner;
 use super::tree::Tree;
 use crate::format::Decoded;
 use crate::format::build::{Assembly, Place};
+use crate::format::json::Cell;
 use crate::schema::Layout;
 use std::ops::Range;
 use std::sync::Arc;

@@ -5,7 +5,6 @@
 //!
 //! Of members with the same key the last counts. Keys match after their escapes. Nesting ends at 127 levels.
 
-mod cell;
 mod decode;
 pub(super) mod encode;
 mod general;

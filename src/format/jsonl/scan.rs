@@ -7,9 +7,9 @@
 //! and compared as a whole (`"user_id":`), which spares finding the end of its key and looking it up. Values are not
 //! guessed. UTF-8 and control characters are the caller's to check, for a whole chunk at once.
 
-use super::cell::Cell;
 use super::tree::{NodeId, ROOT, Tree};
-use crate::format::build::number_prefix;
+use crate::format::json::Cell;
+use crate::format::number::number_prefix;
 use std::ops::Range;
 
 /// Deeper nesting is left to the general path, which knows the limit.

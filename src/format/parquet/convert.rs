@@ -6,7 +6,7 @@
 
 use super::text::{bytes_at, double_at, shown, value_text};
 use super::times;
-use crate::format::build::{decimal, double_of_number};
+use crate::format::number::{decimal, double_of_number};
 use crate::schema::{FieldType, Found};
 use crate::time::TimeReader;
 use arrow::array::{

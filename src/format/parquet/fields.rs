@@ -131,7 +131,7 @@ fn list(fields: &Fields, above: &mut Vec<String>, infos: &mut Vec<FieldInfo>) {
             ty => {
                 let ty = field_type(ty);
                 let looks_like_time = ty == Some(FieldType::Time);
-                infos.push(FieldInfo { path: FieldPath::new(above.clone()), ty, looks_like_time });
+                infos.push(FieldInfo { path: FieldPath::new(above.clone()), ty, looks_like_time, nested: false });
             }
         }
         above.pop();

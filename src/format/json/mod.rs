@@ -1,13 +1,15 @@
-//! A field's value as it stands in a record, and how it becomes a value of its column.
+//! JSON values: what type one has, the way into it, and how it becomes a value of its column. A line of JSONL is made of
+//! them, and the text of a CSV field may be one.
 //!
 //! JSON strings are never numbers, except where the user declared the column to be one. Must not know how a record is
 //! scanned.
 
-use crate::format::build::{
-    CellOf, ColumnBuilder, TimeCells, Unfit, Values, boolean, decimal, double, double_of_number, integer, shown,
-};
-use crate::schema::{Found, Step};
-use crate::time::Ts;
+pub(super) mod check;
+
+use crate::format::build::{CellOf, ColumnBuilder, Texts, TimeCells, Unfit, Values};
+use crate::format::number::{NumberKind, boolean, decimal, double, double_of_number, integer, number_kind, shown};
+use crate::schema::{FieldType, Found, Step};
+use crate::time::{DayCache, TimeReader, Ts, Unit};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -46,7 +48,19 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The cell at the end of a way into an array; absent where it does not lead anywhere.
+    /// The cell of a text that may be an object or array; any other text has nothing inside. None if it begins as one but
+    /// is no JSON.
+    pub(super) fn of_text(text: &'a [u8]) -> Option<Self> {
+        let text = text.trim_ascii();
+        match text.first() {
+            Some(b'{' | b'[') => {
+                std::str::from_utf8(text).is_ok_and(|text| check::value(text).is_ok()).then_some(Cell::Nested(text))
+            }
+            _ => Some(Cell::Absent),
+        }
+    }
+
+    /// The cell at the end of a way into an array or object; absent where it does not lead anywhere.
     pub(super) fn inside(self, steps: &[Step]) -> Self {
         steps.iter().fold(self, |cell, step| match cell {
             Cell::Nested(json) => into(json, step).map_or(Cell::Absent, Cell::of),
@@ -123,7 +137,7 @@ impl<'a> Cell<'a> {
     }
 
     #[inline]
-    fn push_text(&self, texts: &mut crate::format::build::Texts) {
+    fn push_text(&self, texts: &mut Texts) {
         match *self {
             Cell::Absent | Cell::Null => texts.push_null(),
             Cell::Text(text) | Cell::Number(text) | Cell::Nested(text) => texts.push(text),
@@ -168,7 +182,7 @@ impl<'a> Cell<'a> {
     #[cold]
     fn unfit(self, at: CellOf<'_>, found: Found) -> Unfit {
         match (self, at.column().ty) {
-            (Cell::Number(text), crate::schema::FieldType::Double) => {
+            (Cell::Number(text), FieldType::Double) => {
                 Unfit { found, phrase: format!("{} does not fit a double", shown(text)) }
             }
             _ => at.unfit(found, &self.shown()),
@@ -197,4 +211,40 @@ fn into<'a>(json: &'a [u8], step: &Step) -> Option<&'a [u8]> {
 #[cold]
 fn unescape(json: &[u8]) -> Vec<u8> {
     serde_json::from_slice::<String>(json).unwrap_or_default().into_bytes()
+}
+
+/// Widens a type to hold one more value.
+pub(super) fn add_type(ty: &mut Option<FieldType>, cell: Cell<'_>) {
+    if let Some(new) = type_of(cell) {
+        *ty = Some(ty.map_or(new, |old| old.unify(new)));
+    }
+}
+
+/// The narrowest type of a value; none for null.
+fn type_of(cell: Cell<'_>) -> Option<FieldType> {
+    match cell {
+        Cell::Absent | Cell::Null => None,
+        Cell::Bool(_) => Some(FieldType::Bool),
+        Cell::Number(text) => Some(number_type(text)),
+        Cell::Text(_) | Cell::Escaped(_) | Cell::Nested(_) => Some(FieldType::Text),
+    }
+}
+
+fn number_type(text: &[u8]) -> FieldType {
+    match (number_kind(text), integer(text)) {
+        (_, Ok(_)) => FieldType::Int,
+        (Some(NumberKind::Integer), _) if decimal(text, 38, 0).is_ok() => {
+            FieldType::Decimal { precision: 38, scale: 0 }
+        }
+        _ => FieldType::Double,
+    }
+}
+
+/// The unit that a number (or the text of one) shows by its size.
+pub(super) fn time_unit(cell: Cell<'_>, time: &TimeReader) -> Option<Unit> {
+    let reading = match cell {
+        Cell::Number(text) => time.number(text),
+        _ => time.text(&cell.string()?, &mut DayCache::default()),
+    };
+    reading.ok()?.unit
 }
