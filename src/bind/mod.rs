@@ -10,6 +10,7 @@
 
 mod check;
 mod derive;
+mod open;
 
 use crate::error::{Error, Result};
 use crate::expr::{Bound, Scalar, Scope, Use};
@@ -22,6 +23,7 @@ use crate::schema::{Column, FieldPath, FieldType, Layout, Role, Wanted};
 use crate::time::{TimeFormat, TimeReader, Ts, Zone};
 use crate::window::Grouping;
 use derive::Derivation;
+use open::OpenFields;
 use std::sync::Arc;
 
 /// Columns that tell where a record stands.
@@ -155,23 +157,64 @@ impl Program {
 
     /// The fields as columns, typed over all inputs alike.
     pub fn columns(&self, inputs: &[Prepared]) -> Vec<Column> {
-        let each = self.fields.iter().enumerate();
-        each.map(|(i, wanted)| {
+        let known = self.fields.iter().enumerate().map(|(i, wanted)| {
             let seen = inputs.iter().filter_map(|input| input.sample.types.get(i).copied().flatten());
-            let inferred = seen.reduce(FieldType::unify).unwrap_or_else(|| self.type_by_use(wanted));
-            let ty = if wanted.role == Role::Time { FieldType::Time } else { wanted.declared.unwrap_or(inferred) };
-            Column { path: wanted.path.clone(), role: wanted.role, ty, declared: wanted.declared.is_some() }
-        })
-        .collect()
+            let time = (wanted.role == Role::Time).then_some(FieldType::Time);
+            time.or(wanted.declared).or_else(|| seen.reduce(FieldType::unify))
+        });
+        let types = self.by_use(known.collect());
+        let column = |(wanted, ty): (&Wanted, Option<FieldType>)| Column {
+            path: wanted.path.clone(),
+            role: wanted.role,
+            ty: ty.unwrap_or(FieldType::Text),
+            declared: wanted.declared.is_some(),
+        };
+        self.fields.iter().zip(types).map(column).collect()
     }
 
-    /// The type of a field that no sampled record has: a number if anything calculates with it, else text.
-    fn type_by_use(&self, wanted: &Wanted) -> FieldType {
-        let mut same = self.fields.iter().filter(|other| other.path == wanted.path);
-        match wanted.role != Role::Key && same.any(|other| other.role == Role::Number) {
-            true => FieldType::Int,
-            false => FieldType::Text,
+    /// The types with those of fields that no sampled record has, as far as their use tells. One may tell another's.
+    fn by_use(&self, mut types: Vec<Option<FieldType>>) -> Vec<Option<FieldType>> {
+        while types.contains(&None) {
+            let mut fields = OpenFields::new(&self.fields, &types);
+            // What cannot be is refused when types are known.
+            let _ = self.time.check(&fields, &self.zone, None);
+            for (i, column) in self.columns.iter().enumerate() {
+                fields = fields.in_role(column.role);
+                let _ = column.expr.check(&fields, &self.zone, self.taken_as(i + 1));
+            }
+            match fields.more() {
+                Some(more) => types = more,
+                None => break,
+            }
         }
+        types
+    }
+
+    /// What a column must be, if that is known.
+    fn taken_as(&self, column: usize) -> Option<FieldType> {
+        match self.columns.get(column.checked_sub(1)?)?.role {
+            _ if self.is_condition(column) => Some(FieldType::Bool),
+            Role::Number => Some(FieldType::Int),
+            _ => None,
+        }
+    }
+
+    /// Whether a column says which rows count.
+    fn is_condition(&self, column: usize) -> bool {
+        self.filter == Some(column) || self.filters.contains(&Some(column))
+    }
+
+    /// Checks what no input is needed for: what fails whatever the fields are, and names of results.
+    pub fn check_unread(&self, plan: &Plan) -> Result<()> {
+        let types = vec![None; self.fields.len()];
+        let mut fields = OpenFields::new(&self.fields, &types);
+        self.time.check(&fields, &self.zone, None).map_err(|e| e.at(TIME))?;
+        for (i, column) in self.columns.iter().enumerate() {
+            fields = fields.in_role(column.role);
+            let condition = self.is_condition(i + 1).then_some(FieldType::Bool);
+            column.expr.check(&fields, &self.zone, condition).map_err(|e| e.at(column.flag))?;
+        }
+        self.finish(plan).check()
     }
 
     /// Each input's layout.
@@ -197,14 +240,18 @@ impl Program {
 
     /// Finds columns and types, given those of the fields.
     pub(crate) fn bind(&self, fields: &[(FieldPath, Role, FieldType)]) -> Result<BoundProgram> {
-        let bind = |expr: &Scalar, role: Role, flag: &'static str| {
-            expr.bind(&Fields { fields, role }, &self.zone).map_err(|e| e.at(flag))
-        };
+        let scope = |role: Role| Fields { fields, role };
         let time = match self.time.as_field() {
             Some(_) => None,
-            None => Some(bind(&self.time, Role::Value, TIME)?),
+            None => Some(self.time.bind(&scope(Role::Value), &self.zone).map_err(|e| e.at(TIME))?),
         };
-        let columns = self.columns.iter().map(|column| bind(&column.expr, column.role, column.flag));
+        let columns = self.columns.iter().enumerate().map(|(i, column)| {
+            let bound = match self.is_condition(i + 1) {
+                true => column.expr.bind_condition(&scope(column.role), &self.zone),
+                false => column.expr.bind(&scope(column.role), &self.zone),
+            };
+            bound.map_err(|e| e.at(column.flag))
+        });
         let columns = columns.collect::<Result<_>>()?;
         Ok(BoundProgram { time, columns })
     }
@@ -225,9 +272,9 @@ impl Program {
     /// get what they take. Fields that only might be missing are told.
     pub fn check(&self, plan: &Plan, columns: &[Column], inputs: &[Prepared]) -> Result<Vec<Unseen>> {
         let text = |field: &FieldPath| self.columns.iter().find_map(|column| column.expr.as_text(field));
-        let unseen = check::fields(&self.fields, plan, inputs, text)?;
+        let unseen = check::fields(&self.fields, plan, inputs, text, |field| name_of_result(plan, field))?;
         let types: Vec<FieldType> = columns.iter().map(|column| column.ty).collect();
-        let bound = self.bind(&self.typed(&types))?;
+        let bound = self.bind(&self.typed(&types)).map_err(|error| with_nulls(error, inputs))?;
         if let Some(time) = bound.time.as_ref().filter(|time| time.ty() == FieldType::Bool) {
             return Err(Error::usage(format!(
                 "{TIME}: expected a time, text or a number, found a {}",
@@ -235,12 +282,6 @@ impl Program {
             )));
         }
         let types = self.column_types(&types)?;
-        for (flag, column) in [(WHERE, self.filter)].into_iter().chain(self.filters.iter().map(|f| (AGG, *f))) {
-            if let Some(ty) = column.map(|column| types[column]).filter(|ty| *ty != FieldType::Bool) {
-                return Err(Error::usage(format!("{flag}: expected a condition, found a {}", ty.name()))
-                    .hint("a condition is true or false: amount > 0"));
-            }
-        }
         self.check_arguments(plan, &types, inputs)?;
         Ok(unseen)
     }
@@ -250,19 +291,32 @@ impl Program {
             for (place, (argument, &column)) in call.arguments.iter().zip(columns).enumerate() {
                 let (shown, ty) = (argument.shown(), types[column]);
                 call.kind.check(place, &shown, ty).map_err(|what| {
-                    let nulls = inputs.iter().any(|input| !input.header.is_empty());
-                    let nulls = if nulls { "; texts that mean nothing: --null NA" } else { "" };
+                    let error = Error::failed(what);
                     match (ty, argument.as_field()) {
-                        (FieldType::Text, Some(path)) => {
+                        (FieldType::Text, Some(path)) if path.inside().is_empty() => {
                             let field = check::typed(&path.name());
-                            Error::failed(what).hint(format!("--schema '{field} double' reads it as a number{nulls}"))
+                            let hint = format!("--schema '{field} double' reads it as a number");
+                            with_nulls(error.hint(hint), inputs)
                         }
-                        _ => Error::failed(what),
+                        (FieldType::Text, _) => {
+                            error.hint(format!("TRY_CAST({shown} AS double) makes a number of what reads as one"))
+                        }
+                        _ => error,
                     }
                 })?;
             }
         }
         Ok(())
+    }
+
+    /// What the rows of windows go through.
+    fn finish(&self, plan: &Plan) -> Finish {
+        let names = plan.keys.iter().map(|key| key.name.clone()).collect();
+        let when = match &plan.trigger {
+            Some(Trigger::When(condition)) => Some(condition.clone()),
+            _ => None,
+        };
+        Finish::new(names, plan.selection.clone(), plan.finish.clone(), when, self.zone.clone()).called(OVER_RESULTS)
     }
 
     /// The operator of the job, over columns of these types.
@@ -274,19 +328,13 @@ impl Program {
             let columns = columns.iter().map(|&column| (column, types[column])).collect();
             aggregates.add(CallOver { call, columns, filter: *filter, field });
         }
-        let names = plan.keys.iter().map(|key| key.name.clone()).collect();
-        let when = match &plan.trigger {
-            Some(Trigger::When(condition)) => Some(condition.clone()),
-            _ => None,
-        };
-        let finish = Finish::new(names, plan.selection.clone(), plan.finish.clone(), when, self.zone.clone());
         let setup = Setup {
             range: Range { since: plan.since.unwrap_or(Ts::MIN), until: plan.until.unwrap_or(Ts::MAX) },
             types,
             keys: self.keys.clone(),
             aggregates,
             fill: plan.finish.fill,
-            finish: finish.called(OVER_RESULTS),
+            finish: self.finish(plan),
         };
         Ok(match (&plan.grouping, plan.mode) {
             (Grouping::Windows(windower), Mode::Append) => Box::new(Windowed::new(Arc::clone(windower), setup)?),
@@ -294,6 +342,37 @@ impl Program {
             (grouping, mode) => Box::new(Updating::of(grouping, mode, plan.trigger.as_ref(), setup)?),
         })
     }
+}
+
+/// The error about a text that should be something else: a column may be text for what stands for nothing in it.
+fn with_nulls(error: Error, inputs: &[Prepared]) -> Error {
+    let in_columns = inputs.iter().any(|input| !input.header.is_empty());
+    match error.hint_text().filter(|hint| in_columns && ["TRY_CAST(", "--schema "].iter().any(|s| hint.starts_with(s)))
+    {
+        Some(hint) => {
+            let hint = format!("{hint}; texts that mean nothing: --null NA");
+            error.hint(hint)
+        }
+        None => error,
+    }
+}
+
+/// What to say of a field that no input has, if its name is one that rows of the result have.
+fn name_of_result(plan: &Plan, field: &FieldPath) -> Option<String> {
+    let name = field.name();
+    if ["window_start", "window_end", "window_seconds"].contains(&name.as_str()) {
+        return Some(format!(
+            "{name} is known after aggregation only: in --having and --order-by, and outside of calls in {AGG}"
+        ));
+    }
+    if let Some(key) = plan.keys.iter().find(|key| key.name == name && key.expr.as_field() != Some(field)) {
+        return Some(format!(
+            "{name} is a key of the result and no field: over records, write {} itself",
+            key.expr.shown()
+        ));
+    }
+    let output = plan.selection.outputs.iter().find(|output| output.name == name)?;
+    Some(format!("{name} is known after aggregation only, as {}: --having asks for it", output.expr.shown()))
 }
 
 /// The columns of a job as they are asked for.
@@ -348,6 +427,18 @@ fn is_origin(path: &FieldPath) -> bool {
     is_named(path, FILE) || is_named(path, LINE)
 }
 
+/// Where a field is among others: in this role if it is there, else in any but that of a key.
+fn position<'a>(
+    fields: impl Iterator<Item = (&'a FieldPath, Role)> + Clone,
+    path: &FieldPath,
+    wanted: Role,
+) -> Result<usize> {
+    let named = || fields.clone().enumerate().filter(|(_, (known, _))| *known == path);
+    let exact = named().find(|(_, (_, role))| *role == wanted || *role == Role::Time);
+    let found = exact.or_else(|| named().find(|(_, (_, role))| *role != Role::Key));
+    found.map(|(index, _)| index).ok_or_else(|| Error::failed(format!("no field \"{path}\" was asked for")))
+}
+
 /// What names of fields stand for: the columns of the layout, and behind them the file's name and the line.
 struct Fields<'a> {
     fields: &'a [(FieldPath, Role, FieldType)],
@@ -363,11 +454,8 @@ impl Scope for Fields<'_> {
         if is_named(path, LINE) {
             return Ok((self.fields.len() + 1, FieldType::Int));
         }
-        let named = || self.fields.iter().enumerate().filter(|(_, (known, ..))| known == path);
-        let exact = named().find(|(_, (_, role, _))| *role == self.role || *role == Role::Time);
-        let found = exact.or_else(|| named().find(|(_, (_, role, _))| *role != Role::Key));
-        let (index, (_, _, ty)) = found.ok_or_else(|| Error::failed(format!("no field \"{path}\" was asked for")))?;
-        Ok((index, *ty))
+        let index = position(self.fields.iter().map(|(path, role, _)| (path, *role)), path, self.role)?;
+        Ok((index, self.fields[index].2))
     }
 
     fn aggregate(&self, _: usize) -> Result<(usize, FieldType)> {

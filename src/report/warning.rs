@@ -237,6 +237,7 @@ impl Warning {
             Warning::Widened(w) => {
                 Some(format!("--schema '{} {}' makes it so from the start", column_in_schema(w), w.to))
             }
+            Warning::Unseen(Unseen { result: Some(result), .. }) => Some(result.clone()),
             Warning::Unseen(Unseen { similar, text, .. }) => join_hints(
                 text.as_ref().map(|text| format!("text takes single quotes: {text}")),
                 similar.as_ref().map(|similar| format!("did you mean {}?", quoted(similar))),

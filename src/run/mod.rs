@@ -36,6 +36,7 @@ pub fn run(plan: Plan, reporter: &Reporter) -> Result<()> {
     let progress = Arc::new(Progress::default());
     let watch = reporter.watch(&progress, &given, plan.output.width.is_some());
     let program = Arc::new(Program::of(&plan));
+    program.check_unread(&plan)?;
     let inputs = input::prepare(&plan.input, &program.fields, traffic)?;
     let columns = program.columns(&inputs);
     let unseen = program.check(&plan, &columns, &inputs)?;
