@@ -136,6 +136,8 @@ mod tests {
             "hour(CASE WHEN n > 1 THEN z ELSE '2026-01-01' END)",
             "abs(z) = n",
             "coalesce(z, '5') = n",
+            "epoch(z - y) > 1",
+            "z * 1 = '1e30'",
         ] {
             taken(text);
         }

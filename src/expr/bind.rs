@@ -101,6 +101,8 @@ impl Typed {
                 any_open(branches.iter().map(|(_, result)| result).chain([otherwise.as_ref()]))
             }
             Step::Call { arguments, .. } => arguments.iter().any(Typed::is_open),
+            Step::Arithmetic(_, a, b) => a.is_open() || b.is_open(),
+            Step::Negate(x) => x.is_open(),
             _ => false,
         }
     }
@@ -273,7 +275,10 @@ impl Binder<'_> {
     fn number(&self, expr: &Expr) -> Result<Typed> {
         let bound = self.bind(expr)?;
         match bound.known() {
-            None => Ok(self.any_as(&bound, FieldType::Int)),
+            None => {
+                self.take_as(&bound, FieldType::Int);
+                Ok(Typed { ty: FieldType::Int, ..bound })
+            }
             Some(ty) if ty.is_number() => Ok(bound),
             Some(ty) => Err(self.no_number(expr, ty)),
         }
