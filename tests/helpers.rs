@@ -25,7 +25,7 @@ pub fn plan(args: &[String]) -> windrow::error::Result<Plan> {
     let all = std::iter::once("windrow").chain(args.iter().map(String::as_str)).map(OsString::from);
     match cli::parse(all, &script())? {
         cli::Command::Window(plan) => Ok(*plan),
-        cli::Command::Print(text) => panic!("not a job: {text}"),
+        _ => panic!("not a window job: {args:?}"),
     }
 }
 
@@ -34,7 +34,7 @@ pub fn run(args: &[String], chunk: Option<usize>) -> windrow::error::Result<()> 
     let mut plan = plan(args)?;
     plan.input.chunk = chunk;
     let quiet = ReportPlan { quiet: true, ..ReportPlan::default() };
-    windrow::run::run(plan, &Reporter::new(&quiet, false))
+    windrow::run::window(plan, &Reporter::new(&quiet, false))
 }
 
 /// An instant as output has it: with none, 3 or 6 fraction digits.

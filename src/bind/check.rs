@@ -5,21 +5,23 @@
 use crate::error::{Error, Result};
 use crate::expr::or_text;
 use crate::input::Prepared;
-use crate::plan::Plan;
 use crate::report::Unseen;
 use crate::report::human::quoted;
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, Wanted};
 
-/// Checks that fields exist where an input lists them all. Fields that only might be missing are told. `text`: what may
-/// have been meant as text instead of a name; `result`: what is known of a name that is one of the result.
+/// Checks that the event time was named, and that fields exist where an input lists them all. Fields that only might
+/// be missing are told.
+///
+/// `goes_on`: bad records do not stop the run. `text`: what may have been meant as text instead of a name; `result`: what
+/// is known of a name that is one of the result.
 pub(super) fn fields(
     wanted: &[Wanted],
-    plan: &Plan,
+    goes_on: bool,
     inputs: &[Prepared],
     text: impl Fn(&FieldPath) -> Option<String>,
     result: impl Fn(&FieldPath) -> Option<String>,
 ) -> Result<Vec<Unseen>> {
-    if plan.input.time.is_none() {
+    if wanted.iter().any(|wanted| wanted.role == Role::Time && wanted.path.name().is_empty()) {
         return Err(no_time_field(inputs));
     }
     let mut unseen = Vec::new();
@@ -42,7 +44,6 @@ pub(super) fn fields(
             continue;
         }
         let records: usize = inputs.iter().map(|input| input.sample.records).sum();
-        let goes_on = plan.bad.path.is_some() || plan.bad.max.is_some();
         if wanted.role == Role::Time && records > 0 && !goes_on {
             return Err(no_time_in_records(&inputs[0], &wanted.path, similar.as_deref(), &fields));
         }

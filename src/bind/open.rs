@@ -3,7 +3,7 @@
 //!
 //! Must not know what is computed of them.
 
-use super::{FILE, LINE, is_named, position};
+use super::{FILE, LINE, RECORD, is_named, position};
 use crate::error::{Error, Result};
 use crate::expr::Scope;
 use crate::schema::{FieldPath, FieldType, Role, Wanted};
@@ -35,7 +35,7 @@ impl<'a> OpenFields<'a> {
         let mut types = self.types.to_vec();
         for (i, field) in self.fields.iter().enumerate().filter(|(i, _)| self.types[*i].is_none()) {
             let mut same = self.fields.iter().zip(&taken).filter(|(other, _)| other.path == field.path);
-            if field.role != Role::Key {
+            if !matches!(field.role, Role::Key | Role::Whole) {
                 types[i] =
                     same.find_map(|(other, taken)| taken.or((other.role == Role::Number).then_some(FieldType::Int)));
             }
@@ -51,6 +51,9 @@ impl Scope for OpenFields<'_> {
         }
         if is_named(path, LINE) {
             return Ok((self.fields.len() + 1, FieldType::Int));
+        }
+        if is_named(path, RECORD) {
+            return Ok((self.fields.len() + 2, FieldType::Text));
         }
         let at = position(self.fields.iter().map(|field| (&field.path, field.role)), path, self.role)?;
         Ok((at, self.types[at].unwrap_or(FieldType::Text)))

@@ -4,7 +4,7 @@
 //! formats and what goes together come from their tables, so a new one is documented by being there.
 
 use super::help::fill;
-use super::modes;
+use super::{modes, pairs};
 use crate::aggregate::AGGREGATES;
 use crate::expr::functions;
 use crate::format::{FORMATS, Read};
@@ -47,6 +47,9 @@ impl Paragraph {
 pub(super) fn help_sections(command: &str) -> Vec<Section> {
     match command {
         "window" => vec![durations(), expressions(), functions(), aggregates(), updating(), formats(), examples()],
+        "join" => pairs::join_help(),
+        "lookup" => pairs::lookup_help(),
+        "dedup" => pairs::dedup_help(),
         _ => Vec::new(),
     }
 }
@@ -74,19 +77,22 @@ pub(super) fn man_sections(command: &str) -> Vec<Section> {
             exit_status(),
             examples(),
         ],
+        "join" => pairs::join_page(),
+        "lookup" => pairs::lookup_page(),
+        "dedup" => pairs::dedup_page(),
         _ => vec![exit_status()],
     }
 }
 
-fn section(title: &'static str, paragraphs: Vec<Paragraph>) -> Section {
+pub(super) fn section(title: &'static str, paragraphs: Vec<Paragraph>) -> Section {
     Section { title, paragraphs }
 }
 
-fn code(lines: &str) -> Paragraph {
+pub(super) fn code(lines: &str) -> Paragraph {
     Paragraph::Code(lines.to_owned())
 }
 
-fn item(term: &str, text: &str) -> Paragraph {
+pub(super) fn item(term: &str, text: &str) -> Paragraph {
     Paragraph::Item(term.to_owned(), text.to_owned())
 }
 
@@ -159,7 +165,7 @@ fn windows() -> Section {
     )
 }
 
-fn durations() -> Section {
+pub(super) fn durations() -> Section {
     section(
         "DURATIONS",
         vec![Paragraph::Text(
@@ -320,7 +326,7 @@ fn types() -> Section {
     )
 }
 
-fn formats() -> Section {
+pub(super) fn formats() -> Section {
     let ways = |kind: &crate::format::FormatKind| match (kind.read, kind.write) {
         (Read::No, _) => " (output)",
         (_, None) => " (input)",
@@ -398,7 +404,7 @@ fn summary_file() -> Section {
     )
 }
 
-fn streams() -> Section {
+pub(super) fn streams() -> Section {
     section(
         "FILES AND STREAMS",
         vec![
@@ -417,7 +423,7 @@ fn streams() -> Section {
     )
 }
 
-fn exit_status() -> Section {
+pub(super) fn exit_status() -> Section {
     section(
         "EXIT STATUS",
         vec![

@@ -197,7 +197,7 @@ impl Binder<'_> {
 
     fn column(&self, column: usize, ty: FieldType) -> Typed {
         let step = if self.scope.is_open(column) { Step::Open(column) } else { Step::Column(column) };
-        Typed { step, ty }
+        Typed { step, ty: ty.in_expressions() }
     }
 
     /// Tells the scope what the columns of a value are taken as whose types are still to be told.

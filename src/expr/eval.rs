@@ -12,6 +12,7 @@ use super::functions::{Failures, Kernel, MOST_OF_A_BATCH, too_much_text};
 use super::set;
 use super::tree::Operator;
 use crate::error::{Error, Result};
+use crate::json::as_text;
 use crate::schema::FieldType;
 use crate::time::{Ts, Zone};
 use arrow::array::{
@@ -149,7 +150,8 @@ fn without_nulls(values: &BooleanArray) -> BooleanArray {
 fn plain(column: &ArrayRef) -> Result<ArrayRef> {
     match column.data_type() {
         DataType::Dictionary(_, values) => arrow::compute::cast(column, values).map_err(|e| wrong(&e)),
-        _ => Ok(Arc::clone(column)),
+        // JSON is a text here.
+        _ => Ok(as_text(column)),
     }
 }
 

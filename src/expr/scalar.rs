@@ -9,6 +9,7 @@ use super::literal;
 use super::sql::Sql;
 use super::tree::{Expr, Node};
 use crate::error::{Error, Result};
+use crate::json::as_text;
 use crate::schema::{FieldPath, FieldType, Literal};
 use crate::time::Zone;
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, new_null_array};
@@ -79,6 +80,12 @@ impl Scalar {
     /// A field alone.
     pub fn field(path: FieldPath) -> Self {
         let root = Expr { node: Node::Field(path), at: Location::empty() };
+        Self { text: "".into(), root }
+    }
+
+    /// A constant.
+    pub fn literal(value: Literal) -> Self {
+        let root = Expr { node: Node::Literal(value), at: Location::empty() };
         Self { text: "".into(), root }
     }
 
@@ -208,7 +215,7 @@ impl Bound {
     /// Computes it for `rows` rows of columns.
     pub fn evaluate(&self, columns: &[ArrayRef], rows: usize) -> Result<Computed> {
         if let Some(column) = self.as_column() {
-            return Ok(Computed { values: Arc::clone(&columns[column]), failures: Failures::new() });
+            return Ok(Computed { values: as_text(&columns[column]), failures: Failures::new() });
         }
         if let Some(column) = self.only
             && let Some(dictionary) = columns[column].as_dictionary_opt::<Int32Type>()

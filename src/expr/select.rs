@@ -10,8 +10,15 @@ use crate::error::Result;
 use crate::schema::FieldType;
 use sqlparser::ast::OrderBySort;
 
-/// Reads what is grouped by: a list of expressions over fields, with optional names.
+/// Reads what is grouped by: a list of expressions over fields, with optional names, which no column has yet.
 pub fn parse_keys(text: &str) -> Result<Vec<Key>> {
+    let keys = parse_list(text)?;
+    check_names(&keys, &[])?;
+    Ok(keys)
+}
+
+/// Reads a list of expressions over fields, with optional names.
+pub fn parse_list(text: &str) -> Result<Vec<Key>> {
     let sql = Sql { text, takes: "a field" };
     let keys = sql.items()?.into_iter().map(|item| {
         let root = Parse::of(sql).expr(&item.expr, item.start)?;
@@ -25,9 +32,7 @@ pub fn parse_keys(text: &str) -> Result<Vec<Key>> {
         });
         Ok(Key { expr, name })
     });
-    let keys = keys.collect::<Result<Vec<_>>>()?;
-    check_names(&keys, &[])?;
-    Ok(keys)
+    keys.collect()
 }
 
 /// SQL counts columns by numbers in some places. Here they would silently be constants.

@@ -70,7 +70,9 @@ fn cell(values: &ArrayRef, ty: FieldType, row: usize) -> String {
             format_rfc3339(Ts::from_micros(micros), &Zone::UTC, &mut text);
             format!("\"{}\"", String::from_utf8(text).unwrap())
         }
-        FieldType::Text | FieldType::List(_) => format!("\"{}\"", values.as_string::<i32>().value(row)),
+        FieldType::Text | FieldType::Json | FieldType::List(_) => {
+            format!("\"{}\"", values.as_string::<i32>().value(row))
+        }
     }
 }
 
@@ -558,4 +560,19 @@ fn a_dictionary_gives_what_its_text_gives() {
         assert_eq!(&flat, &a.values, "{text}");
         assert_eq!(b.failures, a.failures, "{text}");
     }
+}
+
+#[test]
+fn json_is_a_text_to_expressions() {
+    let json: ArrayRef = Arc::new(arrow::array::LargeStringArray::from(vec![Some("\"a\\n\""), Some("[1,2]"), None]));
+    let batch = Batch { names: vec![("j", FieldType::Json)], columns: vec![json] };
+    let value = |text: &str| {
+        let bound = parse_scalar(text, "an expression").unwrap().bind(&batch, &Zone::UTC).unwrap();
+        let computed = bound.evaluate(&batch.columns, 3).unwrap();
+        assert_eq!(*computed.values.data_type(), bound.ty().arrow(), "{text}");
+        (0..3).map(|row| cell(&computed.values, bound.ty(), row)).collect::<Vec<_>>()
+    };
+    assert_eq!(value("j"), ["\"a\n\"", "\"[1,2]\"", "null"]);
+    assert_eq!(value("length(j)"), ["2", "5", "null"]);
+    assert_eq!(value("j = '[1,2]'"), ["false", "true", "null"]);
 }

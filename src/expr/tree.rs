@@ -138,6 +138,22 @@ impl Node {
             Node::Coalesce(all) | Node::Call(_, all) => all.iter().collect(),
         }
     }
+
+    /// What it is made of, to be changed.
+    pub(super) fn parts_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Node::Literal(_) | Node::Field(_) | Node::Aggregate(..) => Vec::new(),
+            Node::Negate(x) | Node::Not(x) | Node::IsNull(x) | Node::Is(x, _) | Node::Cast { value: x, .. } => vec![x],
+            Node::Shift(x, _) => vec![x],
+            Node::Binary(_, a, b) | Node::Like { text: a, pattern: b, .. } => vec![a, b],
+            Node::In(x, list) => std::iter::once(x.as_mut()).chain(list).collect(),
+            Node::Case { branches, otherwise } => {
+                let each = branches.iter_mut().flat_map(|(condition, result)| [condition, result]);
+                each.chain(otherwise.as_deref_mut()).collect()
+            }
+            Node::Coalesce(all) | Node::Call(_, all) => all.iter_mut().collect(),
+        }
+    }
 }
 
 impl Operator {

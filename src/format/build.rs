@@ -8,11 +8,11 @@
 
 use crate::event::{Raw, Times};
 use crate::format::{BadRecord, Decoded, Rows};
-use crate::schema::{Column, FieldType, Found, Layout, Misfit};
+use crate::schema::{Column, FieldType, Found, Layout, Misfit, Role};
 use crate::time::{BadTime, DayCache, Reading, Ts, Unit};
 use arrow::array::{
-    ArrayRef, BooleanArray, BooleanBufferBuilder, Decimal128Array, Float64Array, Int64Array, RecordBatch,
-    RecordBatchOptions, StringArray, TimestampMicrosecondArray,
+    ArrayRef, BooleanArray, BooleanBufferBuilder, Decimal128Array, Float64Array, Int64Array, LargeStringArray,
+    RecordBatch, RecordBatchOptions, StringArray, TimestampMicrosecondArray,
 };
 use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use std::ops::Range;
@@ -99,11 +99,16 @@ impl Assembly {
         });
     }
 
+    /// Whether this record, the last that was added, became a row.
+    pub fn kept(&self, record: u32) -> bool {
+        self.records.last() == Some(&record)
+    }
+
     /// All batches; the caller counted the chunk's records and lines.
     pub fn finish(mut self, records: u64, lines: u64) -> Decoded {
         self.close_batch(None);
         let layout = self.changed.then_some(self.layout);
-        Decoded { batches: self.batches, layout, records, lines }
+        Decoded { batches: self.batches, layout, records, lines, unlisted: Vec::new() }
     }
 
     #[inline]
@@ -233,6 +238,12 @@ impl<'a> CellOf<'a> {
         &self.layout.columns[self.index]
     }
 
+    /// Whether the field is only passed on, so that its values must stay what they are.
+    #[inline]
+    pub fn is_whole(self) -> bool {
+        self.column().role == Role::Whole && !self.column().declared
+    }
+
     /// That `shown` (as [`shown`] writes it) is no value of this column.
     #[cold]
     pub fn unfit(self, found: Found, shown: &str) -> Unfit {
@@ -329,6 +340,8 @@ pub enum ColumnBuilder {
     Bool(Values<bool>),
     /// Text.
     Text(Texts),
+    /// JSON texts of one line.
+    Json(Texts),
     /// Decimals as whole numbers of their last digit, with precision and scale.
     Decimal(Values<i128>, u8, i8),
     /// Other instants, in microseconds.
@@ -343,6 +356,7 @@ impl ColumnBuilder {
             FieldType::Bool => ColumnBuilder::Bool(Values::new(rows)),
             // No field of an input is a list: its text stands for it.
             FieldType::Text | FieldType::List(_) => ColumnBuilder::Text(Texts::new(rows)),
+            FieldType::Json => ColumnBuilder::Json(Texts::new(rows)),
             FieldType::Decimal { precision, scale } => ColumnBuilder::Decimal(Values::new(rows), precision, scale),
             FieldType::Time => ColumnBuilder::Time(Values::new(rows)),
         }
@@ -354,7 +368,7 @@ impl ColumnBuilder {
             ColumnBuilder::Int(values) | ColumnBuilder::Time(values) => values.truncate(rows),
             ColumnBuilder::Double(values) => values.truncate(rows),
             ColumnBuilder::Bool(values) => values.truncate(rows),
-            ColumnBuilder::Text(values) => values.truncate(rows),
+            ColumnBuilder::Text(values) | ColumnBuilder::Json(values) => values.truncate(rows),
             ColumnBuilder::Decimal(values, ..) => values.truncate(rows),
         }
     }
@@ -376,6 +390,7 @@ impl ColumnBuilder {
                 Arc::new(BooleanArray::new(values.into(), nulls))
             }
             ColumnBuilder::Text(values) => Arc::new(values.finish()),
+            ColumnBuilder::Json(values) => Arc::new(values.finish_json()),
             ColumnBuilder::Decimal(values, precision, scale) => {
                 let (values, nulls) = values.finish();
                 let array = Decimal128Array::new(values.into(), nulls).with_precision_and_scale(precision, scale);
@@ -513,6 +528,14 @@ impl Texts {
         let offsets = OffsetBuffer::new(self.offsets.into());
         StringArray::try_new(offsets, Buffer::from_vec(self.bytes), nulls).expect("texts are UTF-8")
     }
+
+    #[expect(clippy::expect_used, reason = "decoders check UTF-8 before they hand text over")]
+    fn finish_json(self) -> LargeStringArray {
+        let nulls = self.nulls.finish(self.offsets.len() - 1);
+        let offsets: Vec<i64> = self.offsets.into_iter().map(i64::from).collect();
+        let offsets = OffsetBuffer::new(offsets.into());
+        LargeStringArray::try_new(offsets, Buffer::from_vec(self.bytes), nulls).expect("texts are UTF-8")
+    }
 }
 
 #[cfg(test)]
@@ -551,7 +574,7 @@ mod tests {
             column("id", Role::Value, FieldType::Int, true),
         ];
         let time_reader = TimeReader::new(TimeFormat::Auto, Zone::UTC);
-        let layout = Layout { columns, time: Some(0), time_reader, keep_raw: false };
+        let layout = Layout { columns, time: Some(0), time_reader, keep_raw: false, names_all: false };
         let mut assembly = Assembly::new(Arc::default(), &layout, 8);
         for (record, cells) in (0..).zip(records) {
             assembly.row(Place { record, line: u64::from(record), bytes: 0..0 }, |at, builder, times| {

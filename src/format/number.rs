@@ -137,6 +137,23 @@ pub fn double_of_number(text: &[u8]) -> Result<f64, Found> {
     }
 }
 
+/// The same where the field is only passed on: an integer that might lose digits is none.
+pub fn double_without_loss(text: &[u8]) -> Result<f64, Found> {
+    match number_kind(text) {
+        Some(NumberKind::Integer) if is_long_integer(text) => Err(Found::BigInteger),
+        Some(_) => double_of_number(text),
+        None => Err(Found::Other),
+    }
+}
+
+/// Whether a text is an integer beyond those that doubles tell apart.
+pub fn is_long_integer(text: &[u8]) -> bool {
+    const EXACT: u64 = 1 << 53;
+    text.len() >= 16
+        && number_kind(text) == Some(NumberKind::Integer)
+        && integer(text).map_or(true, |value| value.unsigned_abs() > EXACT)
+}
+
 /// The nearest double of a number of at most eight bytes without exponent: both the digits and the power of ten are
 /// exact as doubles, so one division rounds once.
 #[inline]

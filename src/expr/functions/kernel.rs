@@ -285,7 +285,7 @@ pub(super) fn found(ty: Option<FieldType>) -> &'static str {
         Some(FieldType::Int) => "an integer",
         Some(FieldType::Double | FieldType::Decimal { .. }) => "a number with a fraction",
         Some(FieldType::Bool) => "a truth value",
-        Some(FieldType::Text) => "a text",
+        Some(FieldType::Text | FieldType::Json) => "a text",
         Some(FieldType::Time) => "a time",
         Some(FieldType::List(_)) => "a list",
     }

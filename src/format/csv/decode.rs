@@ -240,7 +240,7 @@ mod tests {
     fn layout(columns: impl IntoIterator<Item = Column>) -> Layout {
         let time = column("ts", Role::Time, FieldType::Time);
         let columns = std::iter::once(time).chain(columns).collect();
-        Layout { columns, time: Some(0), time_reader: reader(), keep_raw: true }
+        Layout { columns, time: Some(0), time_reader: reader(), keep_raw: true, names_all: false }
     }
 
     const TS: &str = "2026-03-01T00:00:00Z";

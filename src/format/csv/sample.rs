@@ -6,6 +6,7 @@
 use super::decode::{Decoder, Source};
 use super::value::{is_number, narrowest};
 use crate::format::json::{self, Cell};
+use crate::format::number::is_long_integer;
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, SAMPLE_RECORDS, Sample, Wanted};
 use crate::time::{DayCache, TimeFormat, TimeReader, Ts, Unit};
 
@@ -21,6 +22,8 @@ struct Seen {
     looks_like_time: bool,
     /// Whether one was a JSON object or array.
     nested: bool,
+    /// Whether there was an integer that a double would take digits from.
+    long: bool,
 }
 
 /// Looks at the first of `bytes`' whole records.
@@ -40,7 +43,7 @@ pub(super) fn sample(decoder: &Decoder, bytes: &[u8], wanted: &[Wanted], time: &
             }
         }
     }
-    looker.finish(decoder, looked_at)
+    looker.finish(decoder, wanted, looked_at)
 }
 
 struct Looker<'a> {
@@ -79,6 +82,7 @@ impl<'a> Looker<'a> {
             self.seen[field].looks_like_time = self.looks_like_time(text);
         }
         let ty = narrowest(text);
+        self.seen[field].long |= is_long_integer(text);
         self.seen[field].ty = Some(self.seen[field].ty.map_or(ty, |before| before.unify(ty)));
         if let (None, Some(time)) = (self.unit, self.time)
             && self.sources[time].as_ref().is_some_and(|source| source.field == field && source.steps.is_empty())
@@ -98,7 +102,7 @@ impl<'a> Looker<'a> {
                 continue;
             };
             let cell = nested.inside(&source.steps);
-            json::add_type(&mut self.inside[index], cell);
+            json::add_type(&mut self.inside[index], cell, Role::Value);
             if self.unit.is_none() && self.time == Some(index) {
                 self.unit = json::time_unit(cell, self.reader);
             }
@@ -110,7 +114,7 @@ impl<'a> Looker<'a> {
         reading.is_ok_and(|reading| !is_number(text) || PLAUSIBLE.contains(&reading.ts))
     }
 
-    fn finish(self, decoder: &Decoder, records: usize) -> Sample {
+    fn finish(self, decoder: &Decoder, wanted: &[Wanted], records: usize) -> Sample {
         let ty = |seen: &Seen| seen.ty.or(seen.empty.then_some(FieldType::Text));
         let info = |(name, seen): (&String, &Seen)| FieldInfo {
             path: FieldPath::new(vec![name.clone()]),
@@ -122,9 +126,17 @@ impl<'a> Looker<'a> {
             Some(source) if source.steps.is_empty() => ty(&self.seen[source.field]),
             _ => *inside,
         };
+        let types = wanted.iter().zip(self.sources.iter().zip(&self.inside));
+        let types = types.map(|(wanted, (source, inside))| match (type_of((source, inside)), source) {
+            (Some(FieldType::Double), Some(source)) if wanted.role == Role::Whole && self.seen[source.field].long => {
+                Some(FieldType::Json)
+            }
+            (ty, _) => ty,
+        });
         Sample {
             fields: decoder.names().iter().zip(&self.seen).map(info).collect(),
-            types: self.sources.iter().zip(&self.inside).map(type_of).collect(),
+            names: decoder.names().to_vec(),
+            types: types.collect(),
             time_unit: self.unit,
             records,
         }

@@ -3,7 +3,8 @@
 //! Must not know records or files. Numbers are JSON's, as everywhere, beside `.5`, which other programs write for 0.5;
 //! a plus sign or a leading zero makes a text of it, as do `inf` and `nan`.
 
-use crate::format::build::{CellOf, ColumnBuilder, TimeCells, Unfit};
+use crate::format::build::{CellOf, ColumnBuilder, Texts, TimeCells, Unfit};
+use crate::format::jsonl::encode::write_string;
 use crate::format::number::{self, NumberKind};
 use crate::schema::{FieldType, Found};
 
@@ -69,17 +70,21 @@ pub(super) fn push(
     builder: &mut ColumnBuilder,
     times: &mut TimeCells,
 ) -> Result<(), Unfit> {
-    let takes_empty = matches!(builder, ColumnBuilder::Text(_));
+    let takes_empty = matches!(builder, ColumnBuilder::Text(_) | ColumnBuilder::Json(_));
     let Some(text) = text.filter(|text| takes_empty || !text.is_empty()) else {
         return push_null(at, builder);
     };
     let misfit = |found| unfit(at, found, text);
     match builder {
         ColumnBuilder::Text(values) => values.push(text),
+        ColumnBuilder::Json(values) => push_json(text, values),
         ColumnBuilder::EventTime(values) => values.push(times.text(at, text)?.micros()),
         ColumnBuilder::Time(values) => values.push(times.text(at, text)?.micros()),
         ColumnBuilder::Int(values) => values.push(number::integer(text).map_err(misfit)?),
-        ColumnBuilder::Double(values) => values.push(number::double(&whole_number_first(text)).map_err(misfit)?),
+        ColumnBuilder::Double(values) => {
+            let read = if at.is_whole() { number::double_without_loss } else { number::double };
+            values.push(read(&whole_number_first(text)).map_err(misfit)?);
+        }
         ColumnBuilder::Bool(values) => values.push(number::boolean(text).map_err(misfit)?),
         ColumnBuilder::Decimal(values, precision, scale) => {
             values.push(number::decimal(&whole_number_first(text), *precision, *scale).map_err(misfit)?);
@@ -88,13 +93,26 @@ pub(super) fn push(
     Ok(())
 }
 
+/// Appends the JSON of a text: a number or truth value where it reads as one, else a string.
+fn push_json(text: &[u8], values: &mut Texts) {
+    match (narrowest(text), number::boolean(text)) {
+        (FieldType::Bool, Ok(true)) => values.push(b"true"),
+        (FieldType::Bool, _) => values.push(b"false"),
+        (ty, _) if ty.is_number() => values.push(&whole_number_first(text)),
+        _ => {
+            write_string(text, values.open());
+            values.close();
+        }
+    }
+}
+
 fn push_null(at: CellOf<'_>, builder: &mut ColumnBuilder) -> Result<(), Unfit> {
     match builder {
         ColumnBuilder::EventTime(_) => return Err(at.unfit(Found::Other, "nothing")),
         ColumnBuilder::Int(values) | ColumnBuilder::Time(values) => values.push_null(),
         ColumnBuilder::Double(values) => values.push_null(),
         ColumnBuilder::Bool(values) => values.push_null(),
-        ColumnBuilder::Text(values) => values.push_null(),
+        ColumnBuilder::Text(values) | ColumnBuilder::Json(values) => values.push_null(),
         ColumnBuilder::Decimal(values, ..) => values.push_null(),
     }
     Ok(())

@@ -7,8 +7,10 @@
 pub(super) mod check;
 
 use crate::format::build::{CellOf, ColumnBuilder, Texts, TimeCells, Unfit, Values};
-use crate::format::number::{NumberKind, boolean, decimal, double, double_of_number, integer, number_kind, shown};
-use crate::schema::{FieldType, Found, Step};
+use crate::format::number::{
+    NumberKind, boolean, decimal, double, double_of_number, double_without_loss, integer, number_kind, shown,
+};
+use crate::schema::{FieldType, Found, Role, Step};
 use crate::time::{DayCache, TimeReader, Ts, Unit};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -106,7 +108,8 @@ impl<'a> Cell<'a> {
     pub(super) fn push(&self, at: CellOf<'_>, to: &mut ColumnBuilder, times: &mut TimeCells) -> Result<(), Unfit> {
         match to {
             ColumnBuilder::EventTime(values) => values.push(self.instant(at, times)?.micros()),
-            ColumnBuilder::Text(texts) => self.push_text(texts),
+            ColumnBuilder::Text(texts) => self.push_text(at, texts)?,
+            ColumnBuilder::Json(texts) => self.push_json(texts),
             ColumnBuilder::Int(values) => self.push_value(at, values, |cell| cell.number(at, integer))?,
             ColumnBuilder::Double(values) => self.push_value(at, values, |cell| cell.double(at))?,
             ColumnBuilder::Bool(values) => self.push_value(at, values, |cell| cell.boolean(at))?,
@@ -137,13 +140,32 @@ impl<'a> Cell<'a> {
     }
 
     #[inline]
-    fn push_text(&self, texts: &mut Texts) {
+    fn push_text(&self, at: CellOf<'_>, texts: &mut Texts) -> Result<(), Unfit> {
         match *self {
             Cell::Absent | Cell::Null => texts.push_null(),
-            Cell::Text(text) | Cell::Number(text) | Cell::Nested(text) => texts.push(text),
+            Cell::Text(text) => texts.push(text),
             Cell::Escaped(json) => texts.push(&unescape(json)),
-            Cell::Bool(value) => texts.push(if value { b"true" } else { b"false" }),
+            // As a text it could not be told from a string.
+            Cell::Number(_) | Cell::Nested(_) | Cell::Bool(_) if at.is_whole() => {
+                return Err(self.unfit(at, Found::Other));
+            }
+            Cell::Number(text) | Cell::Nested(text) => texts.push(text),
+            Cell::Bool(value) => texts.push(bool_text(value)),
         }
+        Ok(())
+    }
+
+    /// Appends the value as it stands, on one line: within a value a carriage return can only be a space.
+    fn push_json(&self, texts: &mut Texts) {
+        match *self {
+            Cell::Absent | Cell::Null => return texts.push_null(),
+            Cell::Bool(value) => return texts.push(bool_text(value)),
+            Cell::Number(json) | Cell::Escaped(json) => return texts.push(json),
+            Cell::Nested(json) if !json.contains(&b'\r') => return texts.push(json),
+            Cell::Nested(json) => texts.open().extend(json.iter().map(|&b| if b == b'\r' { b' ' } else { b })),
+            Cell::Text(text) => [b"\"", text, b"\""].iter().for_each(|part| texts.open().extend_from_slice(part)),
+        }
+        texts.close();
     }
 
     #[inline]
@@ -155,6 +177,7 @@ impl<'a> Cell<'a> {
     #[inline]
     fn double(&self, at: CellOf<'_>) -> Result<f64, Found> {
         match *self {
+            Cell::Number(text) if text.len() >= 16 && at.is_whole() => double_without_loss(text),
             Cell::Number(text) => double_of_number(text),
             _ => self.number(at, double),
         }
@@ -190,6 +213,10 @@ impl<'a> Cell<'a> {
     }
 }
 
+fn bool_text(value: bool) -> &'static [u8] {
+    if value { b"true" } else { b"false" }
+}
+
 /// The value one step into an array or object, which was checked when it was found.
 fn into<'a>(json: &'a [u8], step: &Step) -> Option<&'a [u8]> {
     let found: &RawValue = match step {
@@ -214,15 +241,20 @@ fn unescape(json: &[u8]) -> Vec<u8> {
 }
 
 /// Widens a type to hold one more value.
-pub(super) fn add_type(ty: &mut Option<FieldType>, cell: Cell<'_>) {
-    if let Some(new) = type_of(cell) {
-        *ty = Some(ty.map_or(new, |old| old.unify(new)));
+pub(super) fn add_type(ty: &mut Option<FieldType>, cell: Cell<'_>, role: Role) {
+    if let Some(new) = type_of(cell, role) {
+        *ty = Some(ty.map_or(new, |old| role.unify(old, new)));
     }
 }
 
-/// The narrowest type of a value; none for null.
-fn type_of(cell: Cell<'_>) -> Option<FieldType> {
+/// The narrowest type of a value; none for null. Where it is only passed on it must be able to come out as it went in.
+fn type_of(cell: Cell<'_>, role: Role) -> Option<FieldType> {
+    let whole = role == Role::Whole;
     match cell {
+        Cell::Nested(_) if whole => Some(FieldType::Json),
+        Cell::Number(text) if whole && number_type(text) == FieldType::Double && double_without_loss(text).is_err() => {
+            Some(FieldType::Json)
+        }
         Cell::Absent | Cell::Null => None,
         Cell::Bool(_) => Some(FieldType::Bool),
         Cell::Number(text) => Some(number_type(text)),

@@ -36,7 +36,9 @@ pub(super) fn check(line: &[u8]) -> Result<&str, String> {
 fn extract<'a>(object: &'a str, tree: &Tree, node: NodeId, cells: &mut [Cell<'a>]) -> serde_json::Result<()> {
     let mut result = Ok(());
     each_member(object, |key, value| {
-        let Some(child) = tree.child(node, key.as_bytes()) else { return };
+        let Some(child) = tree.child(node, key.as_bytes()) else {
+            return notice(node, tree, cells);
+        };
         cells[tree.below(child)].fill(Cell::Absent);
         if tree.is_wanted(child) {
             cells[child] = Cell::of(value.as_bytes());
@@ -46,6 +48,13 @@ fn extract<'a>(object: &'a str, tree: &Tree, node: NodeId, cells: &mut [Cell<'a>
         }
     })?;
     result
+}
+
+/// Marks that the record has a field of another name, where a cell behind the tree's asks for it.
+fn notice(node: NodeId, tree: &Tree, cells: &mut [Cell<'_>]) {
+    if let (ROOT, Some(cell)) = (node, cells.get_mut(tree.len())) {
+        *cell = Cell::Null;
+    }
 }
 
 /// Calls `take` with each member's key and its value's text, for the text of an object.

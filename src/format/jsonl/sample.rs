@@ -7,12 +7,14 @@ use super::decode::records_of;
 use super::general;
 use super::tree::Tree;
 use crate::format::json::{self, Cell};
-use crate::format::number::number_kind;
+use crate::format::number::{is_long_integer, number_kind};
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, SAMPLE_RECORDS, Sample, Wanted};
 use crate::time::{DayCache, TimeReader};
 
 /// Fields listed at most.
 const MOST_FIELDS: usize = 500;
+/// Names at the top that are told beyond those.
+const MOST_NAMES: usize = 5_000;
 /// Levels of nesting that fields are listed from.
 const MOST_LEVELS: usize = 16;
 
@@ -21,6 +23,7 @@ pub(super) fn sample(bytes: &[u8], wanted: &[Wanted], time: &TimeReader) -> Samp
     let tree = Tree::new(wanted.iter().map(|wanted| &wanted.path));
     let mut cells = vec![Cell::Absent; tree.len()];
     let mut sample = Sample { types: vec![None; wanted.len()], ..Sample::default() };
+    let mut long = vec![false; wanted.len()];
     let mut fields = Fields::new(time);
     for line in records_of(bytes).take(SAMPLE_RECORDS) {
         sample.records += 1;
@@ -30,13 +33,21 @@ pub(super) fn sample(bytes: &[u8], wanted: &[Wanted], time: &TimeReader) -> Samp
         }
         for (index, wanted) in wanted.iter().enumerate() {
             let cell = cells[tree.slot(index)].inside(wanted.path.inside());
-            json::add_type(&mut sample.types[index], cell);
+            json::add_type(&mut sample.types[index], cell, wanted.role);
+            long[index] |= wanted.role == Role::Whole && matches!(cell, Cell::Number(text) if is_long_integer(text));
             if wanted.role == Role::Time && sample.time_unit.is_none() {
                 sample.time_unit = json::time_unit(cell, time);
             }
         }
         fields.add(line);
     }
+    for (ty, long) in sample.types.iter_mut().zip(long) {
+        // As a double it would lose digits.
+        if long && *ty == Some(FieldType::Double) {
+            *ty = Some(FieldType::Json);
+        }
+    }
+    sample.names = fields.names();
     sample.fields = fields.finish();
     sample
 }
@@ -44,6 +55,8 @@ pub(super) fn sample(bytes: &[u8], wanted: &[Wanted], time: &TimeReader) -> Samp
 /// The tree of all fields, in the order of their appearance.
 struct Fields<'t> {
     nodes: Vec<FieldNode>,
+    /// Names at the top beyond the fields that are listed.
+    more_names: Vec<String>,
     time: &'t TimeReader,
     cache: DayCache,
 }
@@ -60,7 +73,7 @@ struct FieldNode {
 
 impl<'t> Fields<'t> {
     fn new(time: &'t TimeReader) -> Self {
-        Fields { nodes: vec![FieldNode::default()], time, cache: DayCache::default() }
+        Fields { nodes: vec![FieldNode::default()], more_names: Vec::new(), time, cache: DayCache::default() }
     }
 
     /// Adds the fields of a record, which was checked before.
@@ -97,6 +110,9 @@ impl<'t> Fields<'t> {
 
     fn new_child(&mut self, parent: usize, key: &str) -> Option<(usize, usize)> {
         if self.nodes.len() > MOST_FIELDS {
+            if parent == 0 && self.more_names.len() < MOST_NAMES && !self.more_names.iter().any(|name| name == key) {
+                self.more_names.push(key.to_owned());
+            }
             return None;
         }
         let child = self.nodes.len();
@@ -109,7 +125,13 @@ impl<'t> Fields<'t> {
         if self.nodes[field].ty.is_none() {
             self.nodes[field].looks_like_time = looks_like_time(cell, self.time, &mut self.cache);
         }
-        json::add_type(&mut self.nodes[field].ty, cell);
+        json::add_type(&mut self.nodes[field].ty, cell, Role::Value);
+    }
+
+    /// The names at the top, in the order of their appearance.
+    fn names(&self) -> Vec<String> {
+        let listed = self.nodes[0].children.iter().map(|&child| &self.nodes[child].key);
+        listed.chain(&self.more_names).cloned().collect()
     }
 
     /// All leaves, depth first: as they stand in a record that has them all.

@@ -2,11 +2,12 @@
 //!
 //! Must not know rows, layouts or row groups. Leaves are numbered depth first, as Parquet numbers its columns.
 
-use crate::schema::{FieldInfo, FieldPath, FieldType, Step};
+use crate::schema::{FieldInfo, FieldPath, FieldType, Role, Step};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, RecordBatch, make_array};
 use arrow::buffer::NullBuffer;
 use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -139,6 +140,17 @@ pub(super) fn field_type(ty: &DataType) -> Option<FieldType> {
         DataType::Dictionary(_, value) => return field_type(value),
         _ => FieldType::Text,
     })
+}
+
+/// The type of a column that is there for `role`: what is only passed on keeps objects and arrays as JSON.
+pub(super) fn type_for(role: Role, ty: &DataType) -> Option<FieldType> {
+    if role == Role::Whole && ty.is_nested() { Some(FieldType::Json) } else { field_type(ty) }
+}
+
+/// The names of the fields at the top, of those with one name the first.
+pub(super) fn names(schema: &Schema) -> Vec<String> {
+    let mut seen = HashSet::new();
+    schema.fields().iter().map(|field| field.name().clone()).filter(|name| seen.insert(name.clone())).collect()
 }
 
 /// Every field that a path leads to the end of, in the file's order; arrays and maps are one field each.
