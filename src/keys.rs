@@ -4,7 +4,7 @@
 //! value with -0 equal to 0 and NaN above all. So a table of groups never looks at a column again, and sorting groups
 //! is comparing bytes. Must not know windows, aggregates or files.
 
-use crate::json::as_text;
+use crate::json::{as_text, of_column};
 use crate::schema::{FieldType, number_text};
 use crate::time::{Ts, Zone, format_rfc3339};
 use arrow::array::{
@@ -349,6 +349,8 @@ pub fn to_type(column: &ArrayRef, ty: FieldType) -> ArrayRef {
             Arc::new(text.finish())
         }
         (from, _) if *from == ty.arrow() => Arc::clone(column),
+        (_, FieldType::Json) => of_column(column),
+        (DataType::LargeUtf8, FieldType::Text) => as_text(column),
         _ => cast(column, &ty.arrow()).unwrap_or_else(|_| Arc::clone(column)),
     }
 }

@@ -79,7 +79,7 @@ fn example_files() -> Folder {
 }
 
 /// The commands whose examples are run.
-const COMMANDS: &[&str] = &["window"];
+const COMMANDS: &[&str] = &["window", "join", "lookup", "dedup"];
 
 /// The commands under "Examples" of a command's help: the indented ones.
 fn help_examples(folder: &Folder, command: &str) -> Vec<String> {

@@ -2,7 +2,7 @@
 //!
 //! Must not know how columns are computed; that is [`Program`](super::Program)'s.
 
-use super::{Asking, Program, RECORD, time_or_none};
+use super::{Asking, Program, RECORD, time_of, time_or_none};
 use crate::error::Result;
 use crate::expr::Scalar;
 use crate::operator::{Dedup, DedupOutput, DedupSetup};
@@ -22,7 +22,9 @@ impl Deduping {
     /// What a plan asks for, given the top-level fields of the inputs. `verbatim`: records are passed on as they stand.
     /// `text`: whole records are compared as text, where there are no keys.
     pub fn of(plan: &DedupPlan, names: &[FieldPath], verbatim: bool, text: bool) -> Self {
-        let mut asking = Asking::of(&plan.events.input, time_or_none(&plan.events.input));
+        let timed = plan.within.is_some() || plan.events.clock.delay.is_some();
+        let time = if timed { time_of(&plan.events.input) } else { time_or_none(&plan.events.input) };
+        let mut asking = Asking::of(&plan.events.input, time);
         asking.select(plan.events.filter.as_ref(), "--where");
         let mut field = |path: &FieldPath, role: Role| asking.want(&Scalar::field(path.clone()), role, "--by");
         let keys = match (plan.keys.is_empty(), text) {

@@ -3,7 +3,7 @@
 //! Must not know how columns are computed; that is [`Program`](super::Program)'s.
 
 use super::pairs::Sides;
-use super::{Asking, Program, time_or_none};
+use super::{Asking, Program, time_of, time_or_none};
 use crate::error::Result;
 use crate::event::Positions;
 use crate::expr::Scalar;
@@ -26,7 +26,11 @@ pub struct LookingUp {
 impl LookingUp {
     /// What a plan asks for, given the top-level fields of the events and the table.
     pub fn of(plan: &LookupPlan, names: [&[FieldPath]; 2]) -> Result<Self> {
-        let mut events = Asking::of(&plan.events.input, time_or_none(&plan.events.input));
+        let time = match plan.pick {
+            Pick::AsOf(_) => time_of(&plan.events.input),
+            Pick::Only | Pick::First | Pick::All => time_or_none(&plan.events.input),
+        };
+        let mut events = Asking::of(&plan.events.input, time);
         events.select(plan.events.filter.as_ref(), "--where");
         let mut table = Asking::of(&plan.table, time_or_none(&plan.table));
         let keys = plan.on.keys.iter();

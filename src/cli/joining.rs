@@ -406,10 +406,6 @@ mod tests {
              hint: write l.id for the left side's, or r.id for the right side's",
         ),
         (
-            "a b --on id --window 1m --select l.id --select r.id",
-            "--select: two columns would be called \"id\"\n  hint: name one of them with AS, or leave one out",
-        ),
-        (
             "a b --on id --window 1m --select l.window_end",
             "--select: \"window_end\" is a column that --window adds\n  \
              hint: give yours another name: l.window_end AS other",

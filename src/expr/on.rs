@@ -341,8 +341,8 @@ mod tests {
         );
         let error = |text: &str| parse_pair_columns(text).map(|_| ()).unwrap_err().to_string();
         assert_eq!(
-            error("l.id, r.id"),
-            "two columns would be called \"id\"\n  l.id, r.id\n        ^\n  \
+            error("l.id AS a, r.id AS a"),
+            "two columns would be called \"a\"\n  l.id AS a, r.id AS a\n             ^\n  \
              hint: name one of them with AS, or leave one out"
         );
         assert!(error("id").starts_with("which side is id of?"));

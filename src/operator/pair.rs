@@ -5,6 +5,7 @@
 use crate::error::{Error, Result};
 use crate::event::Side;
 use crate::expr::{Bound, Computed, Output, Scalar, Scope};
+use crate::json::of_column;
 use crate::schema::{FieldPath, FieldType};
 use crate::time::Zone;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
@@ -158,9 +159,10 @@ impl BoundPair {
 
 /// A column of the type that the schema says, whatever it was kept as.
 pub(super) fn plain(values: &ArrayRef, ty: &DataType) -> Result<ArrayRef> {
-    match values.data_type() == ty {
-        true => Ok(Arc::clone(values)),
-        false => cast(values, ty).map_err(|e| Error::failed(format!("cannot put two rows side by side: {e}"))),
+    match ty {
+        _ if values.data_type() == ty => Ok(Arc::clone(values)),
+        DataType::LargeUtf8 => Ok(of_column(values)),
+        _ => cast(values, ty).map_err(|e| Error::failed(format!("cannot put two rows side by side: {e}"))),
     }
 }
 
