@@ -176,7 +176,11 @@ fn errors_name_the_flag_and_the_place() {
         ran.stderr()
     };
     for (flag, message) in [
-        ("--where=qty + 1", "windrow: --where: expected a condition, found a bigint"),
+        ("--where=qty + 1", "windrow: --where: expected a condition, but qty + 1 is a bigint"),
+        (
+            "--agg=epoch(max(ts::timestamp) - min(ts::timestamp))",
+            "windrow: --agg: expected a number, but max(CAST(ts AS",
+        ),
         ("--where=city > 3", "windrow: --where: city is text, and 3 is a bigint\n  city > 3\n  ^"),
         ("--by=lower(qty)", "windrow: --by: lower needs a text, but found an integer\n  lower(qty)\n  ^"),
         (
@@ -310,4 +314,99 @@ fn a_job_may_read_no_field_at_all() {
     assert!(job("--time=to_timestamp(_line)").ok().ends_with(rows));
     let ran = job("--time=1 // 0").expect(1);
     assert!(ran.stderr().contains("orders.jsonl:1: time: expected a time, found null"), "{ran}");
+}
+
+/// The error of a job whose input is not there: what needs no input comes first.
+#[track_caller]
+fn unread(flags: &[&str]) -> String {
+    let folder = folder();
+    let mut all = vec!["window", "no-such-file.jsonl", "--tumbling=1m"];
+    if !flags.iter().any(|flag| flag.starts_with("--time=")) {
+        all.push("--time=ts");
+    }
+    all.extend(flags);
+    run(&folder, &all).stderr()
+}
+
+#[test]
+fn what_needs_no_input_is_refused_before_any_is_opened() {
+    for (flag, message) in [
+        ("--having=nope > 1", "--having: there is no column \"nope\" in the result"),
+        ("--order-by=zzz", "--order-by: there is no column \"zzz\" in the result"),
+        ("--agg=nope + 1", "--agg: there is no column \"nope\" in the result"),
+        ("--where='a' AND true", "--where: expected a condition, but 'a' is text"),
+        ("--where=strftime(1, '%Y') = 'a'", "--where: strftime needs a time"),
+        ("--where=1=2=3", "--where: "),
+        ("--where='a'::bigint = 1", "--where: cannot read \"a\" as bigint"),
+        ("--agg=max(9223372036854775807 + 1)", "--agg: integer overflow"),
+        ("--having=count(*) > 'many'::bigint", "--having: cannot read \"many\" as bigint"),
+        ("--time=date_trunc('eon', ts)", "--time: date_trunc does not know the unit 'eon'"),
+    ] {
+        let error = unread(&[flag]);
+        assert!(error.contains(message), "{flag}: {error}");
+    }
+    for flag in ["--where=qty = 'a' OR 'a'::bigint = 1", "--having=count(*) > 1 AND window_seconds > 1"] {
+        assert!(unread(&[flag]).contains("no-such-file.jsonl"), "{flag}: {}", unread(&[flag]));
+    }
+}
+
+#[test]
+fn a_field_that_nobody_has_seen_is_of_the_type_of_its_use() {
+    let flags = [
+        "--agg=sum(coalesce(z, 0)) AS a, max(CASE WHEN qty > 1 THEN z ELSE 0 END) AS b, max(greatest(1, qty, z)) AS c, \
+         count(nullif(qty, z)) AS d, count(*) FILTER (WHERE s) AS e, max(date_trunc('day', y)) AS f",
+        "--where=coalesce(x < qty, true) AND (qty IN (w) IS NULL)",
+        "--time=coalesce(v, ts)",
+        "--quiet",
+    ];
+    assert_eq!(rows(&flags), ["00,01,0,0,2,3,0,", "01,02,0,,3,1,0,", "05,06,0,,4,1,0,"]);
+}
+
+#[test]
+fn names_of_results_are_told_where_records_do_not_have_them() {
+    for (flags, hint) in [
+        (&["--where=window_seconds > 1"][..], "window_seconds is known after aggregation only"),
+        (
+            &["--by=lower(city) AS c", "--where=c = 'rome'"],
+            "c is a key of the result and no field: over records, write lower(city) itself",
+        ),
+        (&["--agg=sum(qty) AS q", "--where=q > 1"], "q is known after aggregation only, as sum(qty)"),
+    ] {
+        let mut all = vec!["window", "orders.jsonl", "--tumbling=1m", "--time=ts"];
+        all.extend(flags);
+        let folder = folder();
+        let output = windrow().args(&all).current_dir(folder.path()).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains(hint), "{flags:?}: {told}");
+    }
+}
+
+#[test]
+fn a_list_has_a_length() {
+    let flags = ["--agg=len(array_agg(city)) AS n, length(array_agg(qty)) AS m, length(max(city)) AS l"];
+    assert_eq!(rows(&flags), ["00,01,3,3,4", "01,02,1,1,", "05,06,1,1,4"]);
+}
+
+#[test]
+fn text_that_should_be_a_number_is_told_how_to_become_one() {
+    let folder = Folder::with(&[
+        ("f.csv", "ts,delay\n2026-01-01T00:00:01Z,NA\n2026-01-01T00:00:02Z,70\n"),
+        ("o.jsonl", "{\"ts\":\"2026-01-01T00:00:01Z\",\"items\":[\"a\"]}\n"),
+    ]);
+    let told = |file: &str, flag: &str| run(&folder, &["window", file, "-t=ts", "--tumbling=1m", flag]).stderr();
+    for (file, flag, hint) in [
+        ("f.csv", "--where=delay > 60", "TRY_CAST(delay AS bigint) reads the text; texts that mean nothing: --null NA"),
+        ("f.csv", "--where=delay * 2 > 60", "texts that mean nothing: --null NA"),
+        (
+            "f.csv",
+            "--agg=sum(delay)",
+            "--schema 'delay double' reads it as a number; texts that mean nothing: --null NA",
+        ),
+        ("o.jsonl", "--agg=sum(items[0])", "TRY_CAST(items[0] AS double) makes a number of what reads as one"),
+    ] {
+        let found = told(file, flag);
+        assert!(found.contains(hint), "{flag}: {found}");
+    }
+    let flags = ["window", "f.csv", "-t=ts", "--tumbling=1m", "--null=NA", "--where=delay > 60", "-O=csv"];
+    assert!(run(&folder, &flags).ok().ends_with(",1\n"));
 }

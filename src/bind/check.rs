@@ -12,12 +12,14 @@ use crate::schema::{FieldInfo, FieldPath, FieldType, Role, Wanted};
 /// Checks that the event time was named, and that fields exist where an input lists them all. Fields that only might
 /// be missing are told.
 ///
-/// `goes_on`: bad records do not stop the run. `text`: what may have been meant as text instead of a name.
+/// `goes_on`: bad records do not stop the run. `text`: what may have been meant as text instead of a name; `result`: what
+/// is known of a name that is one of the result.
 pub(super) fn fields(
     wanted: &[Wanted],
     goes_on: bool,
     inputs: &[Prepared],
     text: impl Fn(&FieldPath) -> Option<String>,
+    result: impl Fn(&FieldPath) -> Option<String>,
 ) -> Result<Vec<Unseen>> {
     if wanted.iter().any(|wanted| wanted.role == Role::Time && wanted.path.name().is_empty()) {
         return Err(no_time_field(inputs));
@@ -31,9 +33,10 @@ pub(super) fn fields(
         let similar = similar(&wanted.path, &fields);
         if let Some(input) = inputs.iter().find(|input| input.lists_all_fields()) {
             let error = no_such_column(input, wanted, similar.as_deref());
-            return Err(match text(&wanted.path) {
-                Some(text) => or_text(error, &text),
-                None => error,
+            return Err(match (text(&wanted.path), result(&wanted.path)) {
+                (Some(text), _) => or_text(error, &text),
+                (None, Some(result)) => error.hint(result),
+                (None, None) => error,
             });
         }
         if fields.is_empty() {
@@ -44,7 +47,8 @@ pub(super) fn fields(
         if wanted.role == Role::Time && records > 0 && !goes_on {
             return Err(no_time_in_records(&inputs[0], &wanted.path, similar.as_deref(), &fields));
         }
-        let told = Unseen { field: wanted.path.name(), similar, text: text(&wanted.path) };
+        let told =
+            Unseen { field: wanted.path.name(), similar, text: text(&wanted.path), result: result(&wanted.path) };
         if records > 0 && !unseen.contains(&told) {
             unseen.push(told);
         }

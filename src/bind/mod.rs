@@ -13,6 +13,7 @@ mod dedup;
 mod derive;
 mod join;
 mod lookup;
+mod open;
 mod pairs;
 mod window;
 
@@ -30,6 +31,7 @@ use crate::report::Unseen;
 use crate::schema::{Column, FieldPath, FieldType, Layout, Literal, Role, Wanted};
 use crate::time::{TimeFormat, TimeReader, Ts, Zone};
 use derive::Derivation;
+use open::OpenFields;
 use std::sync::Arc;
 
 /// Columns that tell where a record stands.
@@ -48,7 +50,11 @@ pub struct Program {
     time: Scalar,
     columns: Vec<Computation>,
     filter: Option<usize>,
+    /// Columns that say which rows count.
+    conditions: Vec<usize>,
     partition: Option<usize>,
+    /// Names of results, and what to say where a record is asked for them.
+    results: Vec<(String, String)>,
     zone: Zone,
     /// Its fields are meant to be all there are.
     names_all: bool,
@@ -130,27 +136,64 @@ impl Program {
 
     /// The fields as columns, typed over all inputs alike.
     pub fn columns(&self, inputs: &[Prepared]) -> Vec<Column> {
-        let each = self.fields.iter().enumerate();
-        each.map(|(i, wanted)| {
+        let known = self.fields.iter().enumerate().map(|(i, wanted)| {
             let seen = inputs.iter().filter_map(|input| input.sample.types.get(i).copied().flatten());
-            let inferred = seen.reduce(|a, b| wanted.role.unify(a, b)).unwrap_or_else(|| self.type_by_use(wanted));
-            let ty = if wanted.role == Role::Time { FieldType::Time } else { wanted.declared.unwrap_or(inferred) };
-            Column { path: wanted.path.clone(), role: wanted.role, ty, declared: wanted.declared.is_some() }
-        })
-        .collect()
+            let fixed = match wanted.role {
+                Role::Time => Some(FieldType::Time),
+                _ => wanted.declared,
+            };
+            let seen = || seen.reduce(|a, b| wanted.role.unify(a, b));
+            // What is only passed on may be anything.
+            fixed.or_else(seen).or((wanted.role == Role::Whole).then_some(FieldType::Json))
+        });
+        let types = self.by_use(known.collect());
+        let column = |(wanted, ty): (&Wanted, Option<FieldType>)| Column {
+            path: wanted.path.clone(),
+            role: wanted.role,
+            ty: ty.unwrap_or(FieldType::Text),
+            declared: wanted.declared.is_some(),
+        };
+        self.fields.iter().zip(types).map(column).collect()
     }
 
-    /// The type of a field that no sampled record has: a number if anything calculates with it, else text; anything
-    /// where it is only passed on.
-    fn type_by_use(&self, wanted: &Wanted) -> FieldType {
-        if wanted.role == Role::Whole {
-            return FieldType::Json;
+    /// The types with those of fields that no sampled record has, as far as their use tells. One may tell another's.
+    fn by_use(&self, mut types: Vec<Option<FieldType>>) -> Vec<Option<FieldType>> {
+        while types.contains(&None) {
+            let mut fields = OpenFields::new(&self.fields, &types);
+            // What cannot be is refused when types are known.
+            let _ = self.time.check(&fields, &self.zone, None);
+            for (i, column) in self.columns.iter().enumerate() {
+                fields = fields.in_role(column.role);
+                let _ = column.expr.check(&fields, &self.zone, self.taken_as(i + 1));
+            }
+            match fields.more() {
+                Some(more) => types = more,
+                None => break,
+            }
         }
-        let mut same = self.fields.iter().filter(|other| other.path == wanted.path);
-        match wanted.role != Role::Key && same.any(|other| other.role == Role::Number) {
-            true => FieldType::Int,
-            false => FieldType::Text,
+        types
+    }
+
+    /// What a column must be, if that is known.
+    fn taken_as(&self, column: usize) -> Option<FieldType> {
+        match self.columns.get(column.checked_sub(1)?)?.role {
+            _ if self.conditions.contains(&column) => Some(FieldType::Bool),
+            Role::Number => Some(FieldType::Int),
+            _ => None,
         }
+    }
+
+    /// Checks what no input is needed for: what fails whatever the fields are.
+    pub fn check_unread(&self) -> Result<()> {
+        let types = vec![None; self.fields.len()];
+        let mut fields = OpenFields::new(&self.fields, &types);
+        self.time.check(&fields, &self.zone, None).map_err(|e| e.at(TIME))?;
+        for (i, column) in self.columns.iter().enumerate() {
+            fields = fields.in_role(column.role);
+            let condition = self.conditions.contains(&(i + 1)).then_some(FieldType::Bool);
+            column.expr.check(&fields, &self.zone, condition).map_err(|e| e.at(column.flag))?;
+        }
+        Ok(())
     }
 
     /// Each input's layout.
@@ -182,14 +225,18 @@ impl Program {
 
     /// Finds columns and types, given those of the fields.
     pub(crate) fn bind(&self, fields: &[(FieldPath, Role, FieldType)]) -> Result<BoundProgram> {
-        let bind = |expr: &Scalar, role: Role, flag: &'static str| {
-            expr.bind(&Fields { fields, role }, &self.zone).map_err(|e| e.at(flag))
-        };
+        let scope = |role: Role| Fields { fields, role };
         let time = match self.time.as_field() {
             Some(_) => None,
-            None => Some(bind(&self.time, Role::Value, TIME)?),
+            None => Some(self.time.bind(&scope(Role::Value), &self.zone).map_err(|e| e.at(TIME))?),
         };
-        let columns = self.columns.iter().map(|column| bind(&column.expr, column.role, column.flag));
+        let columns = self.columns.iter().enumerate().map(|(i, column)| {
+            let bound = match self.conditions.contains(&(i + 1)) {
+                true => column.expr.bind_condition(&scope(column.role), &self.zone),
+                false => column.expr.bind(&scope(column.role), &self.zone),
+            };
+            bound.map_err(|e| e.at(column.flag))
+        });
         let columns = columns.collect::<Result<_>>()?;
         Ok(BoundProgram { time, columns })
     }
@@ -215,8 +262,12 @@ impl Program {
     /// time can be one. Fields that only might be missing are told.
     pub fn check(&self, goes_on: bool, columns: &[Column], inputs: &[Prepared]) -> Result<Vec<Unseen>> {
         let text = |field: &FieldPath| self.columns.iter().find_map(|column| column.expr.as_text(field));
-        let unseen = check::fields(&self.fields, goes_on, inputs, text)?;
-        let bound = self.bind(&self.typed(&types_of(columns)))?;
+        let result = |field: &FieldPath| {
+            let name = field.name();
+            self.results.iter().find(|(known, _)| *known == name).map(|(_, what)| what.clone())
+        };
+        let unseen = check::fields(&self.fields, goes_on, inputs, text, result)?;
+        let bound = self.bind(&self.typed(&types_of(columns))).map_err(|error| with_nulls(error, inputs))?;
         match bound.time.as_ref().map(Bound::ty) {
             Some(FieldType::Bool) => Err(Error::usage(format!(
                 "{TIME}: expected a time, text or a number, found a {}",
@@ -245,14 +296,25 @@ pub(super) struct Asking<'a> {
     time: Scalar,
     columns: Vec<Computation>,
     filter: Option<usize>,
+    conditions: Vec<usize>,
     partition: Option<usize>,
+    results: Vec<(String, String)>,
     names_all: bool,
 }
 
 impl<'a> Asking<'a> {
     /// Nothing yet but the event time.
     fn of(input: &'a InputPlan, time: Scalar) -> Self {
-        Self { input, time, columns: Vec::new(), filter: None, partition: None, names_all: false }
+        Self {
+            input,
+            time,
+            columns: Vec::new(),
+            filter: None,
+            conditions: Vec::new(),
+            partition: None,
+            results: Vec::new(),
+            names_all: false,
+        }
     }
 
     /// The index of a column, behind the event time.
@@ -269,7 +331,19 @@ impl<'a> Asking<'a> {
 
     /// Only rows for which this is true are used.
     fn select(&mut self, filter: Option<&Scalar>, flag: &'static str) {
-        self.filter = filter.map(|filter| self.want(filter, Role::Value, flag));
+        self.filter = filter.map(|filter| self.condition(filter, flag));
+    }
+
+    /// The index of a column that says which rows count.
+    fn condition(&mut self, expr: &Scalar, flag: &'static str) -> usize {
+        let column = self.want(expr, Role::Value, flag);
+        self.conditions.push(column);
+        column
+    }
+
+    /// A name is one of the result: what to say where a record is asked for it.
+    fn result(&mut self, name: &str, what: String) {
+        self.results.push((name.to_owned(), what));
     }
 
     /// The values of this field are the partitions.
@@ -289,7 +363,9 @@ impl<'a> Asking<'a> {
             time: self.time,
             columns: self.columns,
             filter: self.filter,
+            conditions: self.conditions,
             partition: self.partition,
+            results: self.results,
             zone: zone.clone(),
             names_all: self.names_all,
         };
@@ -337,6 +413,31 @@ fn is_origin(path: &FieldPath) -> bool {
     [FILE, LINE, RECORD].iter().any(|name| is_named(path, name))
 }
 
+/// The error about a text that should be something else: a column may be text for what stands for nothing in it.
+fn with_nulls(error: Error, inputs: &[Prepared]) -> Error {
+    let in_columns = inputs.iter().any(|input| !input.header.is_empty());
+    let is_text = |hint: &&str| in_columns && ["TRY_CAST(", "--schema "].iter().any(|start| hint.starts_with(start));
+    match error.hint_text().filter(is_text) {
+        Some(hint) => {
+            let hint = format!("{hint}; texts that mean nothing: --null NA");
+            error.hint(hint)
+        }
+        None => error,
+    }
+}
+
+/// Where a field is among others: in this role if it is there, else in any but that of a key.
+fn position<'a>(
+    fields: impl Iterator<Item = (&'a FieldPath, Role)> + Clone,
+    path: &FieldPath,
+    wanted: Role,
+) -> Result<usize> {
+    let named = || fields.clone().enumerate().filter(|(_, (known, _))| *known == path);
+    let exact = named().find(|(_, (_, role))| *role == wanted || *role == Role::Time);
+    let found = exact.or_else(|| named().find(|(_, (_, role))| *role != Role::Key));
+    found.map(|(index, _)| index).ok_or_else(|| Error::failed(format!("no field \"{path}\" was asked for")))
+}
+
 /// What names of fields stand for: the columns of the layout, and behind them the file's name, the line, the record.
 struct Fields<'a> {
     fields: &'a [(FieldPath, Role, FieldType)],
@@ -355,11 +456,8 @@ impl Scope for Fields<'_> {
         if is_named(path, RECORD) {
             return Ok((self.fields.len() + 2, FieldType::Text));
         }
-        let named = || self.fields.iter().enumerate().filter(|(_, (known, ..))| known == path);
-        let exact = named().find(|(_, (_, role, _))| *role == self.role || *role == Role::Time);
-        let found = exact.or_else(|| named().find(|(_, (_, role, _))| *role != Role::Key));
-        let (index, (_, _, ty)) = found.ok_or_else(|| Error::failed(format!("no field \"{path}\" was asked for")))?;
-        Ok((index, *ty))
+        let index = position(self.fields.iter().map(|(path, role, _)| (path, *role)), path, self.role)?;
+        Ok((index, self.fields[index].2))
     }
 
     fn aggregate(&self, _: usize) -> Result<(usize, FieldType)> {

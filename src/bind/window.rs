@@ -40,31 +40,35 @@ impl Windowing {
             each.map(|(place, argument)| asking.want(argument, role_of(call, place), AGG)).collect()
         });
         let arguments = arguments.collect();
-        let filters =
-            calls.map(|call| call.filter.as_ref().map(|filter| asking.want(filter, Role::Value, AGG))).collect();
+        let filters = calls.map(|call| call.filter.as_ref().map(|filter| asking.condition(filter, AGG))).collect();
         asking.partition(plan.clock.by.as_ref());
+        results(plan, &mut asking);
         Self { program: Arc::new(asking.program(&plan.output.zone)), keys, arguments, filters }
     }
 
-    /// Checks that conditions are some and that functions get what they take, given the types of the columns.
-    pub fn check(&self, plan: &Plan, types: &[FieldType], inputs: &[Prepared]) -> Result<()> {
-        self.program.check_conditions(types, self.filters.iter().flatten().copied())?;
-        self.check_arguments(plan, types, inputs)
+    /// Checks what no input is needed for: what fails whatever the fields are, and names of results.
+    pub fn check_unread(&self, plan: &Plan) -> Result<()> {
+        self.program.check_unread()?;
+        finish(plan).check()
     }
 
-    fn check_arguments(&self, plan: &Plan, types: &[FieldType], inputs: &[Prepared]) -> Result<()> {
+    /// Checks that functions get what they take, given the types of the columns.
+    pub fn check(&self, plan: &Plan, types: &[FieldType], inputs: &[Prepared]) -> Result<()> {
         for (call, columns) in plan.selection.calls.iter().zip(&self.arguments) {
             for (place, (argument, &column)) in call.arguments.iter().zip(columns).enumerate() {
                 let (shown, ty) = (argument.shown(), types[column]);
                 call.kind.check(place, &shown, ty).map_err(|what| {
-                    let nulls = inputs.iter().any(|input| !input.header.is_empty());
-                    let nulls = if nulls { "; texts that mean nothing: --null NA" } else { "" };
+                    let error = Error::failed(what);
                     match (ty, argument.as_field()) {
-                        (FieldType::Text, Some(path)) => {
+                        (FieldType::Text, Some(path)) if path.inside().is_empty() => {
                             let field = check::typed(&path.name());
-                            Error::failed(what).hint(format!("--schema '{field} double' reads it as a number{nulls}"))
+                            let hint = format!("--schema '{field} double' reads it as a number");
+                            super::with_nulls(error.hint(hint), inputs)
                         }
-                        _ => Error::failed(what),
+                        (FieldType::Text, _) => {
+                            error.hint(format!("TRY_CAST({shown} AS double) makes a number of what reads as one"))
+                        }
+                        _ => error,
                     }
                 })?;
             }
@@ -81,25 +85,46 @@ impl Windowing {
             let columns = columns.iter().map(|&column| (column, types[column])).collect();
             aggregates.add(CallOver { call, columns, filter: *filter, field });
         }
-        let names = plan.keys.iter().map(|key| key.name.clone()).collect();
-        let when = match &plan.trigger {
-            Some(Trigger::When(condition)) => Some(condition.clone()),
-            _ => None,
-        };
-        let finish = Finish::new(names, plan.selection.clone(), plan.finish.clone(), when, plan.output.zone.clone());
         let setup = Setup {
             range: Range { since: plan.since.unwrap_or(Ts::MIN), until: plan.until.unwrap_or(Ts::MAX) },
             types,
             keys: self.keys.clone(),
             aggregates,
             fill: plan.finish.fill,
-            finish: finish.called(OVER_RESULTS),
+            finish: finish(plan),
         };
         Ok(match (&plan.grouping, plan.mode) {
             (Grouping::Windows(windower), Mode::Append) => Box::new(Windowed::new(Arc::clone(windower), setup)?),
             (Grouping::Session { gap }, Mode::Append) => Box::new(Sessions::new(*gap, setup)?),
             (grouping, mode) => Box::new(Updating::of(grouping, mode, plan.trigger.as_ref(), setup)?),
         })
+    }
+}
+
+/// What the rows of windows go through.
+fn finish(plan: &Plan) -> Finish {
+    let names = plan.keys.iter().map(|key| key.name.clone()).collect();
+    let when = match &plan.trigger {
+        Some(Trigger::When(condition)) => Some(condition.clone()),
+        _ => None,
+    };
+    let finish = Finish::new(names, plan.selection.clone(), plan.finish.clone(), when, plan.output.zone.clone());
+    finish.called(OVER_RESULTS)
+}
+
+/// The names that rows of the result have and records have not.
+fn results(plan: &Plan, asking: &mut Asking<'_>) {
+    for name in ["window_start", "window_end", "window_seconds"] {
+        let places = format!("in --having and --order-by, and outside of calls in {AGG}");
+        asking.result(name, format!("{name} is known after aggregation only: {places}"));
+    }
+    for key in plan.keys.iter().filter(|key| key.expr.as_field().is_none_or(|path| path.name() != key.name)) {
+        let (name, expr) = (&key.name, key.expr.shown());
+        asking.result(name, format!("{name} is a key of the result and no field: over records, write {expr} itself"));
+    }
+    for output in &plan.selection.outputs {
+        let (name, expr) = (&output.name, output.expr.shown());
+        asking.result(name, format!("{name} is known after aggregation only, as {expr}: --having asks for it"));
     }
 }
 

@@ -200,8 +200,11 @@ fn expressions() -> Section {
             ),
             Paragraph::Text(
                 "Types are bigint, double, decimal(p,s), boolean, text and timestamp. 'a' is a text, 1.5 an exact \
-                 decimal, 1e3 a double, TIMESTAMP '2026-01-31 12:00' an instant in --tz. Decimals are added, \
-                 subtracted and multiplied exactly. The field of --time is the instant itself.",
+                 decimal, 1e3 a double, TIMESTAMP '2026-01-31 12:00' an instant in --tz. A date is the instant \
+                 at which its day starts in --tz: x::date and DATE '2026-01-31' cut times to days, so ts::date = \
+                 '2026-01-31' is all of that day. Decimals are added, subtracted and multiplied exactly. An array or \
+                 object of a field is its JSON text, so length(items) counts characters: cardinality(items) counts \
+                 elements. No text that an expression makes may be longer than 256 MB. The field of --time is the instant itself.",
             ),
             Paragraph::Text(
                 "A name is a field of the record: a.b reaches into nested records, items[0].sku into arrays (from 0; \
@@ -257,7 +260,8 @@ fn rows() -> Section {
             ),
             Paragraph::Text(
                 "--count N makes a window of every N used records of a key, as they come; the last may have fewer. It \
-                 is bounded by its first and last event times. --global makes one endless window per key, whose bounds \
+                 is bounded by its first and last event times, which several windows of a key may share: --mode update \
+                 then writes each of them under the same bounds from revision 0. --global makes one endless window per key, whose bounds \
                  are null.",
             ),
         ],
@@ -311,7 +315,8 @@ fn types() -> Section {
     section(
         "TYPES",
         vec![Paragraph::Text(
-            "A field is typed by the first 1,000 records of each input, or by --schema. An integer field that meets a \
+            "A field is typed by the first 1,000 records of each input, or by --schema. One that none of these has is \
+             typed by its use: a number beside numbers, a time where a time is taken, else text. An integer field that meets a \
              fraction becomes a double, a key that meets another type becomes text; any other value that does not fit \
              makes a bad record. A field that changes so far down the input is told on stderr: rows written before \
              have the old type, so here alone a run with --delay and one without may write a value differently (1 and \

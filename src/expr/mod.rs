@@ -8,6 +8,7 @@ mod bind;
 mod cast;
 mod declare;
 mod eval;
+mod failing;
 pub mod functions;
 mod literal;
 mod on;
@@ -19,6 +20,7 @@ mod sql;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unknown;
 
 pub use declare::parse_schema;
 pub use literal::or_text;

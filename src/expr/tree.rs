@@ -65,6 +65,8 @@ pub(super) enum Node {
         value: Box<Expr>,
         /// To what.
         to: FieldType,
+        /// To a date: the time at which its day starts.
+        day: bool,
         /// Null where it cannot be, instead of a failure.
         or_null: bool,
     },
@@ -238,8 +240,9 @@ impl fmt::Display for Expr {
                 otherwise.iter().try_for_each(|x| write!(f, " ELSE {x}"))?;
                 f.write_str(" END")
             }
-            Node::Cast { value, to, or_null } => {
-                write!(f, "{}CAST({value} AS {})", if *or_null { "TRY_" } else { "" }, to.name())
+            Node::Cast { value, to, day, or_null } => {
+                let ty = if *day { "date".to_owned() } else { to.name() };
+                write!(f, "{}CAST({value} AS {ty})", if *or_null { "TRY_" } else { "" })
             }
             Node::Coalesce(all) => write!(f, "coalesce({})", list(all)),
             Node::Call(kind, all) => write!(f, "{}({})", kind.name, list(all)),

@@ -86,6 +86,26 @@ impl Finish {
         Self { called, ..self }
     }
 
+    /// Checks what no types are needed for: names of columns, and what fails whatever the rows are.
+    pub fn check(&self) -> Result<()> {
+        let open = |count: usize| vec![FieldType::Text; count];
+        let (keys, calls) = (open(self.keys.len()), open(self.selection.calls.len()));
+        let mut names = Names { open: true, ..Names::base(&self.keys, &keys, &calls) };
+        for output in &self.selection.outputs {
+            output.expr.check(&names, &self.zone, None).map_err(|e| e.at(self.called.outputs))?;
+            names.all.push((output.name.clone(), FieldType::Text));
+        }
+        let names = Names { open: true, ..self.whole_names(&keys, &open(self.selection.outputs.len()), &calls) };
+        let conditions = [(&self.plan.having, self.called.having), (&self.when, self.called.when)];
+        for (condition, called) in
+            conditions.into_iter().filter_map(|(scalar, called)| Some((scalar.as_ref()?, called)))
+        {
+            condition.check(&names, &self.zone, Some(FieldType::Bool)).map_err(|e| e.at(called))?;
+        }
+        let order = |by: &Order| by.expr.check(&names, &self.zone, None).map_err(|e| e.at(self.called.order));
+        self.plan.order.iter().try_for_each(order)
+    }
+
     /// Finds columns and types: of the keys, and of the results of the calls. Again when they change.
     pub fn bind(&mut self, keys: &[FieldType], calls: &[FieldType]) -> Result<()> {
         let mut names = Names::base(&self.keys, keys, calls);
@@ -101,7 +121,7 @@ impl Finish {
         let output_types: Vec<FieldType> = outputs.iter().map(Bound::ty).collect();
         let names = self.whole_names(keys, &output_types, calls);
         let condition = |scalar: &Option<Scalar>, called: &'static str| {
-            let bound = scalar.as_ref().map(|scalar| condition(scalar, &names, &self.zone));
+            let bound = scalar.as_ref().map(|scalar| scalar.bind_condition(&names, &self.zone));
             bound.transpose().map_err(|e| e.at(called))
         };
         let criterion = |by: &Order| criterion(&by.expr, &names, &self.zone).map_err(|e| e.at(self.called.order));
@@ -286,18 +306,6 @@ impl Finish {
     }
 }
 
-/// A condition over whole rows.
-fn condition(scalar: &Scalar, names: &Names, zone: &Zone) -> Result<Bound> {
-    let bound = scalar.bind(names, zone)?;
-    match bound.ty() {
-        FieldType::Bool => Ok(bound),
-        other => {
-            let what = format!("expected a condition, but {} is a {}", scalar.shown(), other.name());
-            Err(Error::usage(what).hint("a condition is true or false: count > 10"))
-        }
-    }
-}
-
 /// What rows are ordered by.
 fn criterion(scalar: &Scalar, names: &Names, zone: &Zone) -> Result<Bound> {
     let bound = scalar.bind(names, zone)?;
@@ -366,13 +374,15 @@ struct Names {
     all: Vec<(String, FieldType)>,
     first_call: usize,
     calls: Vec<FieldType>,
+    /// Types are still to be told, but for the bounds.
+    open: bool,
 }
 
 impl Names {
     fn bounds_and_keys(keys: &[String], types: &[FieldType]) -> Self {
         let bounds = BOUNDS.map(|name| (name.to_owned(), FieldType::Time));
         let keys = keys.iter().cloned().zip(types.iter().copied());
-        Self { all: bounds.into_iter().chain(keys).collect(), first_call: 0, calls: Vec::new() }
+        Self { all: bounds.into_iter().chain(keys).collect(), first_call: 0, calls: Vec::new(), open: false }
     }
 
     /// The columns of base rows and the window's length.
@@ -417,5 +427,9 @@ impl Scope for Names {
     fn aggregate(&self, call: usize) -> Result<(usize, FieldType)> {
         let missing = || Error::failed(format!("there is no aggregate call {call}"));
         Ok((self.first_call + call, *self.calls.get(call).ok_or_else(missing)?))
+    }
+
+    fn is_open(&self, column: usize) -> bool {
+        self.open && column >= BOUNDS.len()
     }
 }

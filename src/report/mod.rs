@@ -143,6 +143,8 @@ pub struct Unseen {
     pub similar: Option<String>,
     /// The text that may have been meant, as it should be typed.
     pub text: Option<String>,
+    /// What to say of it if it is a name of the result.
+    pub result: Option<String>,
 }
 
 /// A column that became another type.

@@ -243,6 +243,7 @@ impl Warning {
             Warning::Widened(w) => {
                 Some(format!("--schema '{} {}' makes it so from the start", in_schema(&w.column), w.to))
             }
+            Warning::Unseen(Unseen { result: Some(result), .. }) => Some(result.clone()),
             Warning::Unseen(Unseen { similar, text, .. }) => join_hints(
                 text.as_ref().map(|text| format!("text takes single quotes: {text}")),
                 similar.as_ref().map(|similar| format!("did you mean {}?", quoted(similar))),

@@ -53,8 +53,9 @@ pub fn window(plan: Plan, reporter: &Reporter) -> Result<()> {
         verbatim: false,
         matter: bind::matter(&plan),
     };
+    let windowing = Windowing::of(&plan);
+    windowing.check_unread(&plan)?;
     watched(reporter, &given, &plan.output, |seen| {
-        let windowing = Windowing::of(&plan);
         let ready = Ready::open(&plan.input, &plan.bad, Arc::clone(&windowing.program), seen.traffic)?;
         let types = ready.types()?;
         windowing.check(&plan, &types, &ready.inputs)?;
