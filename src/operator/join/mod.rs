@@ -73,9 +73,6 @@ impl JoinSide {
     }
 }
 
-/// A row that is let go: the instant after which no partner can come, its side, the row.
-type Due = (Ts, Side, RowId);
-
 /// An interval join.
 pub struct Join {
     kind: &'static JoinKind,
@@ -147,7 +144,7 @@ impl Join {
 
     /// Moves a side's watermark, to [`Watermark::END`] when it has ended, and gives out what is forgotten for it.
     pub fn on_watermark(&mut self, side: Side, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
-        self.advance(side, mark, None, out)?;
+        self.advance(side, mark, out)?;
         self.end(out)?;
         if self.clocks.have_ended() {
             for side in Side::BOTH {
@@ -208,18 +205,17 @@ impl Join {
 
     fn take_record(&mut self, side: Side, row: usize, batch: &EventBatch, out: &mut dyn Emit) -> Result<()> {
         if row == 0 {
-            self.advance(side, batch.marks.job(0), None, out)?;
+            self.advance(side, batch.marks.job(0), out)?;
         }
-        let mut passing = None;
         if let Some(ts) = self.admit(side, row, batch, out)? {
             let rows = &self.batch[side.index()];
             let id = rows.first.plus(row);
             match rows.keyed.as_ref().is_none_or(|keyed| keyed.is_valid(row)) {
-                true => passing = self.meet(side, ts, id, out)?,
+                true => self.meet(side, ts, id, out)?,
                 false => self.let_out(side, id, out)?,
             }
         }
-        self.advance(side, batch.mark_after(row), passing, out)
+        self.advance(side, batch.mark_after(row), out)
     }
 
     /// The time of a record that passes all gates. The others are counted.
@@ -241,9 +237,8 @@ impl Join {
         Ok(Some(ts))
     }
 
-    /// Finds a row's candidates. It waits for more if there may be any; otherwise it is given back, to be let go in its
-    /// turn among those that the record lets go.
-    fn meet(&mut self, side: Side, ts: Ts, id: RowId, out: &mut dyn Emit) -> Result<Option<Due>> {
+    /// Finds a row's candidates. It waits for more if there may be any.
+    fn meet(&mut self, side: Side, ts: Ts, id: RowId, out: &mut dyn Emit) -> Result<()> {
         let at = side.index();
         let partners = self.bounds.partners(side, ts);
         // A left row that is written or left out for its first partner needs no other, if that is known now.
@@ -268,36 +263,31 @@ impl Join {
             self.note_candidate(pair, out)?;
         }
         self.found = found;
-        Ok((!waits).then_some((partners.1, side, id)))
+        if waits { Ok(()) } else { self.let_out(side, id, out) }
     }
 
-    /// Moves a side's watermark and forgets the rows whose partners are all past, in the order in which that happened;
-    /// among them one that never waited, if there is one.
-    fn advance(&mut self, side: Side, mark: Watermark, mut passing: Option<Due>, out: &mut dyn Emit) -> Result<()> {
-        let moved = self.clocks.advance(side, mark);
-        if !moved && passing.is_none() {
+    /// Moves a side's watermark and forgets the rows whose partners are all past, in the order in which that happened.
+    fn advance(&mut self, side: Side, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
+        if !self.clocks.advance(side, mark) {
             return Ok(());
         }
-        while let Some(due) = self.next_due() {
-            if let Some((_, side, id)) = passing.take_if(|passing| *passing < due) {
-                self.let_out(side, id, out)?;
-            }
-            let (_, side, id) = due;
-            self.expiry[side.index()].pop();
+        while let Some((side, id)) = self.next_due() {
             if self.forget(side, id) {
                 self.let_out(side, id, out)?;
             }
         }
-        passing.map_or(Ok(()), |(_, side, id)| self.let_out(side, id, out))
+        Ok(())
     }
 
     /// The next row that no partner can come for.
-    fn next_due(&self) -> Option<Due> {
+    fn next_due(&mut self) -> Option<(Side, RowId)> {
         let due = |side: Side| {
             let (last, id) = self.expiry[side.index()].first()?;
             self.clocks.forgets(side, last).then_some((last, side, id))
         };
-        Side::BOTH.into_iter().filter_map(due).min()
+        let (_, side, id) = Side::BOTH.into_iter().filter_map(due).min()?;
+        self.expiry[side.index()].pop();
+        Some((side, id))
     }
 
     /// Whether the row waited until now.
