@@ -5,7 +5,7 @@
 
 use super::decode::{Decoder, raw_field};
 use super::scan::field_text;
-use super::value::{Value, is_number, narrowest};
+use super::value::{Value, is_number, narrowest, not_finite};
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, SAMPLE_RECORDS, Sample, Wanted};
 use crate::time::{DayCache, TimeFormat, TimeReader, Ts, Unit};
 
@@ -18,7 +18,21 @@ struct Seen {
     ty: Option<FieldType>,
     /// Whether there were quotes around nothing, which fit any type.
     empty: bool,
+    /// Whether there was `nan` or `inf`: a double where others are numbers, else a text.
+    not_finite: bool,
     looks_like_time: bool,
+}
+
+impl Seen {
+    /// The narrowest type that holds all of it. Where there was nothing but `nan` its use decides, as if it were absent.
+    fn ty(&self) -> Option<FieldType> {
+        match self.ty {
+            Some(ty) if self.not_finite && ty.is_number() => Some(FieldType::Double),
+            Some(_) if self.not_finite => Some(FieldType::Text),
+            None if self.not_finite => None,
+            ty => ty.or(self.empty.then_some(FieldType::Text)),
+        }
+    }
 }
 
 /// Looks at the first of `bytes`' whole records.
@@ -72,6 +86,10 @@ impl<'a> Looker<'a> {
         if self.seen[field].ty.is_none() {
             self.seen[field].looks_like_time = self.looks_like_time(text);
         }
+        if not_finite(text).is_some() {
+            self.seen[field].not_finite = true;
+            return;
+        }
         let ty = narrowest(text);
         self.seen[field].ty = Some(self.seen[field].ty.map_or(ty, |before| before.unify(ty)));
         if self.unit.is_none() && self.time_field == Some(field) {
@@ -85,13 +103,12 @@ impl<'a> Looker<'a> {
     }
 
     fn finish(self, decoder: &Decoder, wanted: &[Wanted], records: usize) -> Sample {
-        let ty = |seen: &Seen| seen.ty.or(seen.empty.then_some(FieldType::Text));
         let info = |(name, seen): (&String, &Seen)| FieldInfo {
             path: FieldPath::new(vec![name.clone()]),
-            ty: ty(seen),
+            ty: seen.ty(),
             looks_like_time: seen.looks_like_time,
         };
-        let type_of = |field: &Wanted| decoder.index_of(&field.path.name()).and_then(|index| ty(&self.seen[index]));
+        let type_of = |field: &Wanted| decoder.index_of(&field.path.name()).and_then(|index| self.seen[index].ty());
         Sample {
             fields: decoder.names().iter().zip(&self.seen).map(info).collect(),
             types: wanted.iter().map(type_of).collect(),
