@@ -186,6 +186,24 @@ fn plain(column: &ArrayRef) -> ArrayRef {
     }
 }
 
+/// Appends each row's value, so that the bytes order as rows do that are ordered by several columns; `descending`: with
+/// the greatest first.
+pub fn push_ordered(column: &ArrayRef, descending: bool, nulls_first: bool, rows: &mut [Vec<u8>]) {
+    let column = plain(column);
+    for (row, out) in rows.iter_mut().enumerate() {
+        let start = out.len() + 1;
+        out.push(u8::from(!nulls_first));
+        if column.is_null(row) {
+            continue;
+        }
+        out[start - 1] ^= 1;
+        push_value(&column, row, false, out);
+        if descending {
+            out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+    }
+}
+
 /// Appends one value. Fixed-size values are big-endian with the sign turned; text that is not last is ended by two
 /// zero bytes, its own zero bytes escaped, so that "a" < "a\0" < "aa" whatever follows.
 fn push_value(column: &ArrayRef, row: usize, last: bool, out: &mut Vec<u8>) {

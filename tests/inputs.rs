@@ -672,3 +672,55 @@ fn the_same_rows_give_the_same_answer_in_any_format() {
         assert_eq!(rows("in.parquet", "-j 5"), jsonl, "five threads: {job}");
     }
 }
+
+#[test]
+fn a_time_format_is_the_event_times_alone() {
+    let folder = Folder::new();
+    folder.put("in.csv", b"ts,x,y\n1772355600,2026-01-01T00:00:00Z,1767225600000\n");
+    folder.put("in.jsonl", b"{\"ts\":1772355600,\"x\":\"2026-01-01T00:00:00Z\",\"y\":1767225600000}\n");
+    for name in ["in.csv", "in.jsonl"] {
+        let job = format!(
+            "{name} {JOB} --time-format unix-s --schema 'x timestamp, y timestamp' -a 'min(x) AS x, max(y) AS y'"
+        );
+        let want = "{\"x\":\"2026-01-01T00:00:00Z\",\"y\":\"2026-01-01T00:00:00Z\"}\n";
+        assert_eq!(prints(&folder, &job), want, "{name}");
+    }
+}
+
+#[test]
+fn csv_has_numbers_that_are_not_finite() {
+    let csv = |values: &[&str]| {
+        let rows: String = values.iter().map(|value| format!("2026-03-01T09:00:00Z,{value}\n")).collect();
+        format!("ts,v\n{rows}").into_bytes()
+    };
+    let maximum = |values: &[&str], flags: &str, want: &str| {
+        check("in.csv", &csv(values), &format!("-a 'max(v) AS v, min(v) AS w' -O csv {flags}"), want);
+    };
+    let head = "window_start,window_end,v,w\n2026-03-01T09:00:00Z,2026-03-01T09:01:00Z,";
+    maximum(&["1", "-inf", "2", "Infinity"], "", &format!("{head}inf,-inf\n"));
+    maximum(&["nan", "NaN"], "--schema 'v double'", &format!("{head}NaN,NaN\n"));
+    // By themselves they may be names.
+    maximum(&["Nan", "Bob", "inf"], "", &format!("{head}inf,Bob\n"));
+    check("in.csv", &csv(&["Nan", "Inf"]), "-g v", "{\"v\":\"Inf\",\"count\":1}\n{\"v\":\"Nan\",\"count\":1}\n");
+    // Behind the records that types are inferred from.
+    let many: Vec<&str> = std::iter::repeat_n("1", 1_100).chain(["inf"]).collect();
+    maximum(&many, "-q", &format!("{head}inf,1.0\n"));
+    // What is written reads back.
+    let folder = Folder::new();
+    folder.put("in.csv", &csv(&["-inf", "2", "nan"]));
+    let back = "-a 'max(v) AS v, min(v) AS w' -O csv | windrow window - -i csv -t window_start --tumbling 1m \
+                -a 'max(v) AS v, min(w) AS w' -O csv --schema 'v double, w double'";
+    assert_eq!(prints(&folder, &format!("in.csv {JOB} {back}")), format!("{head}NaN,-inf\n"));
+}
+
+#[test]
+fn the_last_day_of_the_calendar_is_a_time() {
+    let folder = Folder::new();
+    folder.put("in.jsonl", format!("{{{AT},\"x\":\"9999-12-31\",\"y\":\"9999-12-31T23:59:59.999999Z\"}}\n").as_bytes());
+    let want = "{\"x\":\"9999-12-31T00:00:00Z\",\"y\":\"9999-12-31T23:59:59.999999Z\",\"z\":true}\n";
+    let values = "--schema 'x timestamp, y timestamp' -a \"max(x) AS x, max(y) AS y, bool_and(x = '9999-12-31') AS z\"";
+    assert_eq!(prints(&folder, &format!("in.jsonl {JOB} {values}")), want);
+    folder.sh(&format!("windrow window in.jsonl {JOB} {values} -o out.parquet")).ok();
+    let want = "{\"window_start\":\"9999-12-31T00:00:00Z\",\"window_end\":\"9999-12-31T01:00:00Z\",\"y\":\"9999-12-31T23:59:59.999999Z\"}\n";
+    assert_eq!(prints(&folder, "out.parquet -t x --tumbling 1h -a 'max(y) AS y'"), want);
+}

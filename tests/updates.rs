@@ -67,6 +67,10 @@ fn job() -> impl Strategy<Value = Updating> {
 fn possible(mut job: Updating) -> Updating {
     let live = job.clock.delay.is_some();
     let timed = matches!(job.shape, Shape::Timed);
+    // Two windows of a key may have the same bounds, so that there is no telling which row takes the place of which.
+    if matches!(job.shape, Shape::Count(_)) && job.mode == Mode::Update {
+        job.mode = Mode::Append;
+    }
     let session = timed && matches!(job.clock.kind, Kind::Session { .. });
     if !live && matches!(job.trigger, Trigger::EventTime(_)) {
         job.trigger = Trigger::Count(2);
@@ -363,9 +367,9 @@ fn triggers_by_event_time_write_what_changed() {
 
 #[test]
 fn count_windows_are_full_or_left_over() {
-    let job = small(Shape::Count(2), TEN, Trigger::Count(100), Query::default());
-    let job = Updating { lateness: 0, ..job };
-    let want = ["03..08 n=2 upsert on_time 0", "01..04 n=2 upsert on_time 0", "09..09 n=1 upsert on_time 0"];
+    let job = small(Shape::Count(2), TEN, Trigger::None, Query::default());
+    let job = Updating { lateness: 0, mode: Mode::Append, ..job };
+    let want = ["03..08 n=2   null", "01..04 n=2   null", "09..09 n=1   null"];
     is(&job, at(&[8, 3, 4, 1, 9]), &want);
 }
 

@@ -50,7 +50,7 @@ fn arg(kind: &'static WindowKind) -> Arg {
     let arg = Arg::new(kind.name).long(kind.name).help(text::sentence(kind.doc));
     match kind.value {
         "" => arg.action(ArgAction::SetTrue),
-        value => arg.value_name(value),
+        value => arg.value_name(value).allow_hyphen_values(true),
     }
 }
 

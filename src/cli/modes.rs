@@ -132,6 +132,13 @@ const TOPPED: Need = Need {
     legend: "with --top",
     refusal: "--top-by ranks the rows of each key by themselves: add --top N",
 };
+const RANKED: Need = Need {
+    any: &["--tumbling", "--sliding", "--cumulate", "--session", "--global"],
+    letter: 'M',
+    legend: "with any windows but --count",
+    refusal: "FLAG ranks the keys of a window, and each window of --count has a single one: use windows of time, or \
+              --global",
+};
 const KEEPING: Need = Need {
     any: &["--keep"],
     letter: 'K',
@@ -141,7 +148,8 @@ const KEEPING: Need = Need {
 
 const YES: Cell = Cell::Yes(&[]);
 /// Every need there is, for the legend.
-const NEEDS: [Need; 11] = [DELAY, TRIGGER, PURGED, GLOBAL, ENDS, STARTS, GRID, FILLED, ORDERED, TOPPED, KEEPING];
+const NEEDS: [Need; 12] =
+    [DELAY, TRIGGER, PURGED, GLOBAL, ENDS, STARTS, GRID, FILLED, ORDERED, TOPPED, RANKED, KEEPING];
 
 const LATE: [Cell; 3] = [Cell::Yes(&[ENDS, DELAY]), Cell::Yes(&[ENDS, DELAY]), Cell::Yes(&[ENDS, KEEPING, DELAY])];
 const FILL: [Cell; 3] = [
@@ -161,7 +169,18 @@ pub(super) static OPERATIONS: &[Operation] = &[
     row("--sliding", "SIZE/SLIDE", [YES; 3]),
     row("--cumulate", "SIZE/STEP", [YES; 3]),
     row("--session", "GAP", [YES; 3]),
-    row("--count", "N", [YES; 3]),
+    row(
+        "--count",
+        "N",
+        [
+            YES,
+            Cell::No(
+                "--mode update tells rows apart by window and key, and two windows of --count may have the same \
+                      first and last time: use --mode append or complete",
+            ),
+            YES,
+        ],
+    ),
     row("--global", "", [Cell::Yes(&[TRIGGER, PURGED]), Cell::Yes(&[TRIGGER]), Cell::Yes(&[])]),
     row(
         "--purge",
@@ -205,7 +224,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
     row("--where", "EXPR", [YES; 3]),
     row("--having", "EXPR", [YES; 3]),
     row("--order-by", "LIST", [YES; 3]),
-    row("--top", "N", [Cell::Yes(&[ORDERED]); 3]),
+    row("--top", "N", [Cell::Yes(&[RANKED, ORDERED]), Cell::Yes(&[ORDERED]), Cell::Yes(&[RANKED, ORDERED])]),
     row("--top-by", "KEYS", [Cell::Yes(&[TOPPED]); 3]),
     row("--fill", "zero|null|previous", FILL),
     row("--fill-max", "N", [Cell::Yes(&[FILLED]), FILL[1], FILL[2]]),

@@ -166,6 +166,23 @@ const REFUSALS: &[(&str, &str)] = &[
     ("--session 5m --offset 1m", "--offset moves a grid of windows, and sessions have none"),
     ("--count 5 --offset 1m", "--offset moves a grid of windows, and --count 5 has none"),
     ("--global=1", "--global takes no value, found \"1\""),
+    (
+        "--count 9 --mode update",
+        "--mode update tells rows apart by window and key, and two windows of --count may have \
+      the same first and last time: use --mode append or complete",
+    ),
+    (
+        "--count 9 --order-by count --top 3",
+        "--top ranks the keys of a window, and each window of --count has a single \
+      one: use windows of time, or --global",
+    ),
+    ("--tumbling 1m --limit -1", "--limit: expected a whole number of zero or more, found \"-1\""),
+    ("--tumbling 1m --delay -5s", "--delay: expected a duration of zero or more, found \"-5s\""),
+    ("--tumbling -5m", "--tumbling -5m: a size must be longer than zero, found \"-5m\""),
+    (
+        "--tumbling 1m --max-bad -1",
+        "--max-bad: expected a number or a percentage, found \"-1\"\n  hint: such as 100 or 0.5%",
+    ),
     ("--count 0", "--count 0: expected a number of records from 1, found \"0\""),
     (
         "--global --week-start sunday",
@@ -321,7 +338,12 @@ fn all_needed(first: &'static str, mode: usize, without: Option<&modes::Need>) -
     add_needs(&mut asked, mode, without);
     if !asked.iter().any(|name| crate::window::find(name.trim_start_matches('-')).is_some()) {
         let kinds = ["--tumbling", "--session", "--count", "--global"];
-        asked.extend(kinds.into_iter().find(|kind| without.is_none_or(|need| !need.any.contains(kind))));
+        let refused = |kind: &str| {
+            let mut rows = modes::OPERATIONS.iter().filter(|row| row.name == kind);
+            rows.any(|row| matches!(row.cells[mode], modes::Cell::No(_)))
+        };
+        let mut fitting = kinds.into_iter().filter(|kind| without.is_none_or(|need| !need.any.contains(kind)));
+        asked.extend(fitting.find(|kind| !refused(kind)));
         add_needs(&mut asked, mode, without);
     }
     asked

@@ -44,7 +44,10 @@ pub(super) fn choice<T: Copy>(flag: &str, value: Option<&str>, choices: &[(&str,
 
 /// Reads a whole number.
 pub(super) fn number<T: FromStr>(text: &str) -> Result<T> {
-    text.replace('_', "").parse().map_err(|_| Error::usage(format!("expected a whole number, found \"{text}\"")))
+    text.replace('_', "").parse().map_err(|_| {
+        let expected = if text.starts_with('-') { "a whole number of zero or more" } else { "a whole number" };
+        Error::usage(format!("expected {expected}, found \"{text}\""))
+    })
 }
 
 /// Reads a whole number from 1.

@@ -51,14 +51,14 @@ pub(super) struct ResultFlags {
     ///
     /// A list of expressions as in SQL; dotted names reach into nested records, odd names stand in double quotes. Null
     /// is a group of its own. May be given more than once.
-    #[arg(short = 'g', long = "by", value_name = "LIST")]
+    #[arg(short = 'g', long = "by", value_name = "LIST", allow_hyphen_values = true)]
     pub(super) by: Vec<String>,
     /// What to compute: 'count(*) AS n, sum(price * qty)'
     ///
     /// A list of expressions over aggregates as in SQL, each perhaps with a name:
     /// 'sum(price * qty) FILTER (WHERE status = 200) / count(*) AS mean'. Without it, 'count(*) AS count'. May be given
     /// more than once.
-    #[arg(short = 'a', long = "agg", value_name = "LIST")]
+    #[arg(short = 'a', long = "agg", value_name = "LIST", allow_hyphen_values = true)]
     pub(super) agg: Vec<String>,
     /// Use only records for which this is true
     ///
@@ -80,13 +80,13 @@ pub(super) struct ResultFlags {
     /// Write the first N rows of each window, ranked
     ///
     /// In the order of --order-by, which it needs, and after --having. Adds the column rank, from 1.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(super) top: Option<String>,
     /// Rank the rows of each of these keys by themselves
     ///
     /// Names of columns of --by: --by 'country, page' --top 3 --top-by country writes three pages of each country. May
     /// be given more than once.
-    #[arg(long, value_name = "KEYS", hide_short_help = true)]
+    #[arg(long, value_name = "KEYS", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) top_by: Vec<String>,
     /// Write a key's empty windows too: zero, null or previous
     ///
@@ -98,7 +98,7 @@ pub(super) struct ResultFlags {
     /// Fill at most N windows in a row [1000]
     ///
     /// Longer gaps are left as they are, and counted.
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) fill_max: Option<String>,
     /// Only windows that start at T or later
     ///
@@ -110,7 +110,7 @@ pub(super) struct ResultFlags {
     #[arg(short = 'U', long = "until", value_name = "T", allow_hyphen_values = true)]
     pub(super) until: Option<String>,
     /// At most N rows
-    #[arg(short = 'n', long = "limit", value_name = "N")]
+    #[arg(short = 'n', long = "limit", value_name = "N", allow_hyphen_values = true)]
     pub(super) limit: Option<String>,
 }
 
@@ -135,12 +135,12 @@ pub(super) struct UpdateFlags {
     ///
     /// A window that is final is kept for D more by the watermark; an event that comes in that time is not late, but
     /// writes the window again. Needs --mode update.
-    #[arg(long, value_name = "D", hide_short_help = true)]
+    #[arg(long, value_name = "D", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) allowed_lateness: Option<String>,
     /// Drop windows from the table D behind the watermark
     ///
     /// Bounds what --mode complete keeps, which is otherwise every window.
-    #[arg(long, value_name = "D", hide_short_help = true)]
+    #[arg(long, value_name = "D", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) keep: Option<String>,
     /// Empty the endless windows of --global when they are written
     ///
@@ -198,7 +198,7 @@ pub(super) struct ClockFlags {
     ///
     /// D is how far an event may be behind the greatest event time before it: 30s, 5m, 1h30m. Without it windows are
     /// exact and wait for the end of the input.
-    #[arg(short = 'd', long, value_name = "D")]
+    #[arg(short = 'd', long, value_name = "D", allow_hyphen_values = true)]
     pub(super) delay: Option<String>,
     /// Keep late records here, as they were
     ///
@@ -214,7 +214,7 @@ pub(super) struct ClockFlags {
     /// Exit with 3 when more than N records (or P%) are late
     ///
     /// The output is written all the same.
-    #[arg(long, value_name = "N|P%", hide_short_help = true)]
+    #[arg(long, value_name = "N|P%", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) max_late: Option<String>,
     /// Read the inputs one after another as one
     ///
@@ -230,19 +230,19 @@ pub(super) struct ClockFlags {
     ///
     /// An input (or value of --watermark-by) whose greatest event time is more than D behind the median does not hold
     /// the watermark back until it has caught up.
-    #[arg(long, value_name = "D", hide_short_help = true)]
+    #[arg(long, value_name = "D", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) idle_after: Option<String>,
     /// Ignore what runs D ahead of the others
     ///
     /// An input (or value of --watermark-by) that is more than D ahead of the median neither moves nor holds the
     /// watermark, and is named in the summary.
-    #[arg(long, value_name = "D", hide_short_help = true)]
+    #[arg(long, value_name = "D", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) max_skew: Option<String>,
     /// Let N stray records pass without moving the watermark [0]
     ///
     /// The watermark follows the (N+1)-th greatest event time, so that a few records with a broken clock do not make
     /// all that follow late.
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) outliers: Option<String>,
     /// min or max: which input the watermark follows [min]
     ///
@@ -283,10 +283,10 @@ pub(super) struct InputFlags {
     /// Skip up to N (or P%) malformed records; exit with 3 beyond
     ///
     /// N stops at once, P% is judged at the end. Beyond it no output is written.
-    #[arg(long, value_name = "N|P%", hide_short_help = true)]
+    #[arg(long, value_name = "N|P%", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) max_bad: Option<String>,
     /// Threads [the number of cores]
-    #[arg(short = 'j', long, value_name = "N", hide_short_help = true)]
+    #[arg(short = 'j', long, value_name = "N", allow_hyphen_values = true, hide_short_help = true)]
     pub(super) threads: Option<String>,
 }
 

@@ -239,13 +239,17 @@ fn read_decimal(text: &str, precision: u8, scale: i8) -> Option<i128> {
         _ => (false, text),
     };
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let all = format!("{whole}{fraction}");
-    if all.is_empty() || !all.bytes().all(|b| b.is_ascii_digit()) {
+    let is_plain = whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit());
+    if !is_plain || whole.len() + fraction.len() == 0 {
         let value: f64 = text.parse().ok().filter(|value: &f64| value.is_finite())?;
         let scaled = (value * 10f64.powi(scale.into())).round();
         return (scaled.abs() < 1e38).then_some(scaled as i128).filter(|value| fits(*value, precision));
     }
-    let value: i128 = all.parse().ok()?;
-    let value = rescaled(value, i8::try_from(fraction.len()).ok()?, scale)?;
+    // Digits behind the scale only round, so that there may be any number of them.
+    let scale = usize::try_from(scale).unwrap_or(0);
+    let kept: String = whole.chars().chain(fraction.chars().chain(std::iter::repeat('0')).take(scale)).collect();
+    let value = if kept.is_empty() { 0 } else { kept.parse::<i128>().ok()? };
+    let up = fraction.as_bytes().get(scale).is_some_and(|digit| *digit >= b'5');
+    let value = value.checked_add(i128::from(up))?;
     Some(if negative { -value } else { value }).filter(|value| fits(*value, precision))
 }

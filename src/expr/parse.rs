@@ -10,6 +10,7 @@ use super::{Call, Scalar, declare, literal, unknown};
 use crate::aggregate::{self, Named, Takes};
 use crate::error::{Error, Result};
 use crate::schema::{FieldPath, FieldType, Literal, Step};
+use crate::time::Span;
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DuplicateTreatment, Expr as Ast, Function,
     FunctionArg, FunctionArgExpr, FunctionArguments, InTarget, Interval, Subscript, TrimWhereField, UnaryOperator,
@@ -255,19 +256,26 @@ impl<'a> Parse<'a> {
     }
 
     fn length(&self, interval: &Interval, at: Location) -> Result<i64> {
-        let number = match interval.value.as_ref() {
+        let (sign, value) = match interval.value.as_ref() {
+            Ast::UnaryOp { op: UnaryOperator::Minus, expr } => ("-", expr.as_ref()),
+            Ast::UnaryOp { op: UnaryOperator::Plus, expr } => ("", expr.as_ref()),
+            value => ("", value),
+        };
+        let number = match value {
             Ast::Value(value) => match &value.value {
-                Value::Number(number, _) => number.clone(),
+                Value::Number(number, _) => format!("{sign}{number}"),
                 other => other.clone().into_string().unwrap_or_default(),
             },
             _ => return Err(self.sql.error(at, "the length of an interval is a constant")),
         };
         let unit = interval.leading_field.as_ref().map(|unit| format!(" {}", unit.to_string().to_lowercase()));
         let text = format!("{number}{}", unit.unwrap_or_default());
-        crate::time::Span::parse_signed(&text).map(|span| span.micros()).map_err(|_| {
-            self.sql
+        Span::parse_signed(&text).map(|span| span.micros()).map_err(|error| match Span::is_too_long(&text) {
+            true => self.sql.error(at, error.message().replace("a duration", "an interval")),
+            false => self
+                .sql
                 .error(at, format!("expected an interval of a fixed length, found \"{text}\""))
-                .hint("INTERVAL '90 seconds', INTERVAL 5 MINUTE, INTERVAL 1 DAY; months have no fixed length")
+                .hint("INTERVAL '90 seconds', INTERVAL 5 MINUTE, INTERVAL 1 DAY; months have no fixed length"),
         })
     }
 

@@ -87,6 +87,9 @@ impl Sql<'_> {
         if tokens.is_empty() {
             return Err(Error::usage(format!("expected {}, found nothing", self.takes)));
         }
+        if depth(&tokens) > DEPTH {
+            return Err(too_deep());
+        }
         let chained = tokens.windows(2).filter(|pair| !is_operator(&pair[0].token) && is_chain(&pair[1].token)).count();
         if chained > OPERATORS {
             return Err(Error::usage(format!("expected at most {OPERATORS} operators, found {chained}"))
@@ -99,6 +102,7 @@ impl Sql<'_> {
         let next = parser.peek_token();
         match next.token {
             Token::EOF => Ok(()),
+            _ if self.is_deep() => Err(too_deep()),
             _ => Err(self.advised(self.error(next.span.start, format!("expected {expected}, found {next}")))),
         }
     }
@@ -152,6 +156,11 @@ impl Sql<'_> {
         Error::usage(format!("{message}\n  {shown}\n  {}^", " ".repeat(column - from)))
     }
 
+    /// Whether it nests so deeply that the parser may have given up for that alone, which it does not always tell.
+    fn is_deep(self) -> bool {
+        self.tokens().is_ok_and(|tokens| depth(&tokens) + 5 > DEPTH)
+    }
+
     fn unsupported(self, at: Location) -> Error {
         self.error(at, format!("expected {}, found a list of columns", self.takes))
     }
@@ -164,8 +173,11 @@ impl Sql<'_> {
     fn parse_error(self, error: &ParserError) -> Error {
         let text = match error {
             ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
-            ParserError::RecursionLimitExceeded => return Error::usage("nested too deeply"),
+            ParserError::RecursionLimitExceeded => return too_deep(),
         };
+        if self.is_deep() {
+            return too_deep();
+        }
         let (message, place) = text.rsplit_once(" at Line: ").unwrap_or((text, ""));
         let place = place
             .split_once(", Column: ")
@@ -214,6 +226,34 @@ impl Sql<'_> {
             () => error,
         }
     }
+}
+
+fn too_deep() -> Error {
+    Error::usage("nested too deeply")
+}
+
+/// How deep brackets, CASE and signs or NOT in front of each other nest.
+fn depth(tokens: &[TokenWithSpan]) -> usize {
+    use Keyword::{CASE, END, NOT};
+    let (mut opened, mut run, mut depth, mut deepest) = (Vec::new(), 0, 0, 0);
+    for token in tokens {
+        let keyword = if let Token::Word(word) = &token.token { word.keyword } else { Keyword::NoKeyword };
+        match (&token.token, keyword) {
+            (Token::LParen | Token::LBracket, _) | (_, CASE) => {
+                opened.push(run + 1);
+                depth += run + 1;
+                run = 0;
+            }
+            (Token::RParen | Token::RBracket, _) | (_, END) => {
+                depth -= opened.pop().unwrap_or(0);
+                run = 0;
+            }
+            (Token::Minus | Token::Plus, _) | (_, NOT) => run += 1,
+            _ => run = 0,
+        }
+        deepest = deepest.max(depth + run);
+    }
+    deepest
 }
 
 /// Where an expression starts. Chains of operators are as deep as they are long, so they are gone along, not into.
@@ -269,7 +309,7 @@ fn soften(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         let Token::Word(word) = &tokens[i].token else { continue };
         if is_division(before, word, after) {
             tokens[i].token = Token::DuckIntDiv;
-        } else if is_name(before, word, after) {
+        } else if is_name(before, word, after) && !is_in_phrase(&tokens, i, word) {
             let name = Word { value: word.value.clone(), quote_style: Some('"'), keyword: Keyword::NoKeyword };
             tokens[i].token = Token::Word(name);
         }
@@ -307,6 +347,40 @@ fn may_follow_name(before: Option<&Token>, name: &Word, after: Option<&Token>) -
         Some(Token::Word(word)) => word.keyword == AS,
         Some(other) => before == Some(&Token::Period) || is_operator(other),
     }
+}
+
+/// Whether a word is the keyword that the words around it make it, whatever sign follows: `x NOT BETWEEN -1 AND 1`,
+/// `x IS DISTINCT FROM -1`, `FILTER (WHERE -x > 1)`, `INTERVAL -5 MINUTE`.
+fn is_in_phrase(tokens: &[TokenWithSpan], i: usize, word: &Word) -> bool {
+    use Keyword::{
+        BETWEEN, CASE, DISTINCT, FILTER, FROM, ILIKE, IN, INTERVAL, IS, LIKE, NOT, REGEXP, RLIKE, SIMILAR, WHERE,
+    };
+    let token = |back: usize| Some(&tokens[i.checked_sub(back)?].token);
+    let is = |back: usize, keyword: Keyword| matches!(token(back), Some(Token::Word(w)) if w.keyword == keyword);
+    match word.keyword {
+        BETWEEN | IN | LIKE | ILIKE | REGEXP | RLIKE | SIMILAR => {
+            is(1, NOT) && !may_precede_name(token(2)) && !is(2, CASE) && !is(2, WHERE)
+        }
+        FROM => is(1, DISTINCT) && (is(2, IS) || is(2, NOT)),
+        WHERE => token(1) == Some(&Token::LParen) && is(2, FILTER),
+        INTERVAL => is_interval(&tokens[i + 1..]),
+        _ => false,
+    }
+}
+
+/// Whether a signed number and its unit follow.
+fn is_interval(behind: &[TokenWithSpan]) -> bool {
+    let mut behind = behind.iter().map(|token| &token.token);
+    matches!(behind.next(), Some(Token::Minus | Token::Plus))
+        && matches!(behind.next(), Some(Token::Number(..) | Token::Word(_)))
+        && matches!(behind.next(), Some(Token::Word(unit)) if is_unit(unit))
+}
+
+fn is_unit(word: &Word) -> bool {
+    const UNITS: [&str; 10] =
+        ["microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year"];
+    let name = word.value.to_lowercase();
+    word.quote_style.is_none() && UNITS.contains(&name.strip_suffix('s').unwrap_or(&name))
 }
 
 /// Whether it is `DIV` between two operands, which is `//`.
@@ -455,7 +529,12 @@ mod tests {
 
     #[test]
     fn deep_nesting_is_an_error_and_no_overflow() {
-        assert_eq!(error(&"(".repeat(100_000)), "nested too deeply");
+        for opening in ["(", "NOT ", "CASE WHEN true THEN ", "- ", "lower(", "a[", "NOT (", "CASE WHEN NOT a THEN - "] {
+            for times in [60, 3_000] {
+                assert_eq!(error(&opening.repeat(times)), "nested too deeply", "{opening}");
+            }
+        }
+        assert!(error(&format!("{}a b c", "NOT ".repeat(20))).starts_with("expected a comma or the end, found c"));
     }
 
     #[test]

@@ -184,12 +184,27 @@ fn constants_and_operators() {
         ("3.5::double::int", "4"),
         ("(-2.5)::int", "-3"),
         ("2.675::double::decimal(9,2)", "2.68"),
+        ("'0.1234567890123456789012345678901234567890'::decimal(18,3)", "0.123"),
+        ("'-0.12349999999999999999999999999999999999999999999'::decimal(18,4)", "-0.1235"),
+        ("'3.00000000000000000000000000000000000000000000000001'::bigint", "3"),
+        ("'3.50000000000000000000000000000000000000000000000001'::bigint", "4"),
+        ("'0000000000000000000000000000000000000000000000001.5'::decimal(4,1)", "1.5"),
+        ("'99999999999999999999999999999999999999.4'::decimal(38,0)", "99999999999999999999999999999999999999"),
+        (
+            "'99999999999999999999999999999999999999.5'::decimal(38,0)",
+            "<cannot read \"99999999999999999999999999999999999999.5\" as decimal(38,0)>",
+        ),
         ("'yes'::boolean", "true"),
         ("1.0::double::text", "\"1.0\""),
         ("TRUE::int", "1"),
         ("TIMESTAMP '2026-01-01 00:00:00' + INTERVAL 90 MINUTE", "\"2026-01-01T01:30:00Z\""),
         ("TIMESTAMP '2026-01-01' - INTERVAL '1 day'", "\"2025-12-31T00:00:00Z\""),
         ("TIMESTAMP '2026-01-01' > '2025-06-01'", "true"),
+        ("TIMESTAMP '9999-12-31 23:59:59.999999'", "\"9999-12-31T23:59:59.999999Z\""),
+        ("'9999-12-31'::timestamp", "\"9999-12-31T00:00:00Z\""),
+        ("year(TIMESTAMP '9999-12-31 23:59:59.999999')", "9999"),
+        ("strptime('9999-12-31 23:59', '%Y-%m-%d %H:%M')", "\"9999-12-31T23:59:00Z\""),
+        ("TIMESTAMP '9999-12-31' + INTERVAL 1 DAY", "<a time beyond the years -9999 to 9999>"),
         ("DATE '2026-01-01'::text", "\"2026-01-01T00:00:00Z\""),
         ("extract(epoch FROM TIMESTAMP '1970-01-01 00:00:02')", "2.0"),
         ("extract('dow' FROM TIMESTAMP '2013-01-05')", "6"),
@@ -352,6 +367,7 @@ fn types_that_do_not_go_together_are_refused_where_they_stand() {
         ("CAST(i AS timestamp)", "i is a bigint, which cannot become a timestamp"),
         ("ts + 1", "expected a number, but ts is a timestamp"),
         ("ts + INTERVAL 1 MONTH", "expected an interval of a fixed length"),
+        ("ts + INTERVAL 400000000 DAY", "expected an interval of at most 19,998 years, found \"400000000 day\""),
         ("nowhere + 1", "there is no field nowhere"),
         ("lower()", "lower takes one argument, found 0"),
         ("coalesce()", "coalesce takes at least one argument, found 0"),
@@ -509,7 +525,31 @@ fn keywords_are_names_in_front_of_operators() {
         assert!(parse_scalar(text, "").is_ok(), "{text}: {:?}", parse_scalar(text, "").err());
     }
     assert_eq!(parse_scalar("interval IS NULL", "").unwrap().shown(), "interval IS NULL");
+    assert_eq!(parse_scalar("interval - 5 > day", "").unwrap().shown(), "(interval - 5) > day");
     assert_eq!(parse_scalar("a DIV 2", "").unwrap().shown(), "a // 2");
+}
+
+#[test]
+fn a_sign_follows_every_keyword() {
+    for (text, expected) in [
+        ("1 BETWEEN -2 AND 3", "true"),
+        ("1 NOT BETWEEN -2 AND +3", "false"),
+        ("5 NOT BETWEEN +1 AND 3", "true"),
+        ("(1) NOT BETWEEN -1 AND -1", "true"),
+        ("1 IS DISTINCT FROM -2", "true"),
+        ("1 IS NOT DISTINCT FROM +1", "true"),
+        ("'-1' LIKE (-1)::text", "true"),
+        ("CASE WHEN NOT 1 BETWEEN -2 AND 3 THEN -1 ELSE -2 END", "-2"),
+        ("CASE -1 WHEN -1 THEN +1 END", "1"),
+        ("TIMESTAMP '2026-01-01' - INTERVAL -5 MINUTE", "\"2026-01-01T00:05:00Z\""),
+        ("TIMESTAMP '2026-01-01' + INTERVAL +5 MINUTE", "\"2026-01-01T00:05:00Z\""),
+        ("TIMESTAMP '2026-01-01' + INTERVAL '-1 day'", "\"2025-12-31T00:00:00Z\""),
+        ("substring('hello' FROM -3 FOR +2)", "\"ll\""),
+        ("NOT -1 IN (-1, +2)", "false"),
+    ] {
+        assert_eq!(value(text), expected, "{text}");
+    }
+    assert!(Selection::default().add_outputs("count(*) FILTER (WHERE -a > 1)").is_ok());
 }
 
 #[test]

@@ -9,7 +9,7 @@
 use crate::event::{Raw, Times};
 use crate::format::{BadRecord, Decoded, Rows};
 use crate::schema::{Column, FieldType, Found, Layout, Misfit, Role};
-use crate::time::{BadTime, DayCache, Reading, Ts, Unit};
+use crate::time::{BadTime, DayCache, Reading, TimeFormat, TimeReader, Ts, Unit};
 use arrow::array::{
     ArrayRef, BooleanArray, BooleanBufferBuilder, Decimal128Array, Float64Array, Int64Array, LargeStringArray,
     RecordBatch, RecordBatchOptions, StringArray, TimestampMicrosecondArray,
@@ -196,20 +196,22 @@ fn misfit(layout: &Layout, column: usize, found: Found) -> Misfit {
 pub struct TimeCells {
     cache: DayCache,
     found: Option<Unit>,
+    /// Reads the columns that are not the event time: how that is written says nothing of them.
+    others: Option<TimeReader>,
 }
 
 impl TimeCells {
     /// Reads a text cell.
     #[inline]
     pub fn text(&mut self, at: CellOf<'_>, text: &[u8]) -> Result<Ts, Unfit> {
-        let reading = at.layout.time_reader.text(text, &mut self.cache)?;
+        let reading = reader(&mut self.others, at).text(text, &mut self.cache)?;
         Ok(self.take(at, reading))
     }
 
     /// Reads a number cell, as its decimal text.
     #[inline]
     pub fn number(&mut self, at: CellOf<'_>, text: &[u8]) -> Result<Ts, Unfit> {
-        let reading = at.layout.time_reader.number(text)?;
+        let reading = reader(&mut self.others, at).number(text)?;
         Ok(self.take(at, reading))
     }
 
@@ -220,6 +222,16 @@ impl TimeCells {
             self.found = reading.unit;
         }
         reading.ts
+    }
+}
+
+/// What reads a cell: the event time's own reader, or one of any time.
+#[inline]
+fn reader<'a>(others: &'a mut Option<TimeReader>, at: CellOf<'a>) -> &'a TimeReader {
+    let time = &at.layout.time_reader;
+    match Some(at.index) == at.layout.time {
+        true => time,
+        false => others.get_or_insert_with(|| TimeReader::new(TimeFormat::Auto, time.zone.clone())),
     }
 }
 
@@ -543,7 +555,7 @@ mod tests {
     use super::*;
     use crate::format::number::{double, integer};
     use crate::schema::{FieldPath, Role};
-    use crate::time::{TimeFormat, TimeReader, Zone};
+    use crate::time::Zone;
 
     #[test]
     fn a_row_taken_back_leaves_values_nulls_and_text_as_they_were() {

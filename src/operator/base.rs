@@ -10,7 +10,7 @@ use crate::keys;
 use crate::schema::FieldType;
 use crate::time::Ts;
 use crate::window::Window;
-use arrow::array::{ArrayRef, RecordBatch, TimestampMicrosecondArray, new_empty_array};
+use arrow::array::{Array, ArrayRef, RecordBatch, TimestampMicrosecondArray, new_empty_array};
 use arrow::compute::concat;
 use std::ops::Range;
 use std::sync::Arc;
@@ -82,6 +82,7 @@ pub(super) struct Base {
     /// Results of the calls for the first rows, part by part.
     parts: Vec<Vec<ArrayRef>>,
     read: usize,
+    bytes: usize,
 }
 
 impl Base {
@@ -99,6 +100,7 @@ impl Base {
             let what = format!("{name}: {}", error.what);
             finish.failed(&columns, error.index, &what).hint(error.hint.replace("FIELD", &field))
         })?;
+        self.bytes += values.iter().map(|column| column.get_buffer_memory_size()).sum::<usize>();
         self.parts.push(values);
         self.read += rows;
         Ok(())
@@ -170,7 +172,12 @@ impl Base {
     pub(super) fn clear(&mut self) {
         self.heads.clear();
         self.parts.clear();
-        self.read = 0;
+        (self.read, self.bytes) = (0, 0);
+    }
+
+    /// Bytes of the values read so far.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 

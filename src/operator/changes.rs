@@ -5,6 +5,7 @@
 //! know when rows are written, or how they are grouped by time.
 
 use super::base::{Base, together};
+use super::ranks::{Lines, Ranks};
 use super::{Emit, Finish, Tally};
 use crate::error::Result;
 use crate::schema::FieldType;
@@ -12,11 +13,11 @@ use crate::window::Window;
 use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray, new_null_array};
 use arrow::compute::interleave;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::row::{RowConverter, SortField};
 use std::sync::Arc;
 
-/// Firings are collected up to about this many rows.
+/// Firings are collected up to about this many rows, or this many bytes of values.
 const BATCH: usize = 8_192;
+const BATCH_BYTES: usize = 32 << 20;
 
 /// The columns behind a row that may be written again.
 const OP: &str = "op";
@@ -24,8 +25,15 @@ const PANE: &str = "pane";
 const REVISION: &str = "revision";
 
 /// What stands in the output of one identity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Standing(u32);
+
+impl Standing {
+    /// Its index: small, as the place of one that is forgotten is used again.
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// When a row was written, seen from its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +60,6 @@ impl Pane {
 struct Stands {
     revision: i64,
     written: bool,
-    /// What was written, where the rows of a window are compared.
-    content: Option<Box<[u8]>>,
 }
 
 /// What is to be done with an identity, in order.
@@ -81,6 +87,14 @@ struct Line {
     revision: i64,
 }
 
+/// What a line says of itself.
+pub(super) struct Told {
+    /// It stands from here on: else it is deleted.
+    pub(super) stands: bool,
+    pub(super) pane: Pane,
+    pub(super) revision: i64,
+}
+
 /// A row that no longer stands: a head of the base or of those gone.
 #[derive(Clone, Copy)]
 enum Head {
@@ -92,6 +106,8 @@ enum Head {
 pub(super) struct Changes {
     /// Whether rows say what they are: else each is written once.
     told: bool,
+    /// Where rows that are told are compared with others of their window.
+    ranks: Option<Ranks>,
     firing: u32,
     steps: Vec<Step>,
     pub(super) base: Base,
@@ -103,10 +119,11 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Rows say what they are (`told`), or each is written once.
-    pub(super) fn new(told: bool) -> Self {
+    /// Rows say what they are (`told`), or each is written once. `most`: so many of each ranking are shown.
+    pub(super) fn new(told: bool, most: Option<usize>) -> Self {
         Self {
             told,
+            ranks: most.filter(|_| told).map(Ranks::new),
             firing: 0,
             steps: Vec::new(),
             base: Base::default(),
@@ -182,7 +199,7 @@ impl Changes {
 
     /// Whether enough was collected to be written.
     pub(super) fn is_full(&self) -> bool {
-        self.steps.len() >= BATCH
+        self.steps.len() >= BATCH || self.base.bytes() >= BATCH_BYTES
     }
 
     /// Writes what was collected.
@@ -197,13 +214,13 @@ impl Changes {
             return Ok(());
         }
         let whole = self.base.whole(finish, keys)?;
-        let ranked = self.base.ranked(&whole, finish, |row| self.starts_firing(row))?;
-        let shown = Base::shown(&whole, finish, &ranked)?;
-        let contents = if finish.compares_rows() && self.told { Some(contents(&shown, 2 + keys.len())?) } else { None };
-        let lines = self.resolve(&ranked, contents.as_deref());
-        self.count(&lines, &ranked, tally);
-        if !lines.is_empty() {
-            out.rows(self.batch(&lines, &shown, keys)?)?;
+        match self.ranks.take() {
+            Some(mut ranks) => {
+                let written = self.write_ranked(&mut ranks, &whole, finish, keys, tally, out);
+                self.ranks = Some(ranks);
+                written?;
+            }
+            None => self.write_each(&whole, finish, keys, tally, out)?,
         }
         self.steps.clear();
         self.base.clear();
@@ -212,12 +229,77 @@ impl Changes {
         Ok(())
     }
 
+    fn write_each(
+        &mut self,
+        whole: &RecordBatch,
+        finish: &Finish,
+        keys: &[FieldType],
+        tally: &mut Tally,
+        out: &mut dyn Emit,
+    ) -> Result<()> {
+        let ranked = self.base.ranked(whole, finish, |row| self.starts_firing(row))?;
+        let shown = Base::shown(whole, finish, &ranked)?;
+        let lines = self.resolve(&ranked);
+        self.count(&lines, &ranked, tally);
+        if lines.is_empty() { Ok(()) } else { out.rows(self.batch(&lines, &shown, keys)?) }
+    }
+
+    fn write_ranked(
+        &mut self,
+        ranks: &mut Ranks,
+        whole: &RecordBatch,
+        finish: &Finish,
+        keys: &[FieldType],
+        tally: &mut Tally,
+        out: &mut dyn Emit,
+    ) -> Result<()> {
+        let rows = ranks.evaluate(whole, finish)?;
+        let mut lines = Lines::default();
+        let mut hand_on = |lines: &mut Lines, ranks: &Ranks| {
+            let lines = std::mem::take(lines);
+            lines.count(tally);
+            let columns = ranks.columns(&lines, keys)?;
+            out.rows(self.with_told(columns, &lines.told, finish.schema())?)
+        };
+        for steps in self.steps.chunk_by(|a, b| a.firing == b.firing) {
+            ranks.begin();
+            for step in steps {
+                match step.what {
+                    What::Gone(head) => ranks.gone(step.standing, self.gone.key(head), step.pane),
+                    What::Evaluated { row, due } => ranks.take(step.standing, &self.base, row, step.pane, due, &rows),
+                    What::Forgotten => {}
+                }
+            }
+            ranks.end(&mut lines);
+            if lines.is_full() {
+                hand_on(&mut lines, ranks)?;
+            }
+            let forgotten = steps.iter().filter(|step| matches!(step.what, What::Forgotten));
+            forgotten.for_each(|step| ranks.forget(step.standing));
+        }
+        if !lines.told.is_empty() {
+            hand_on(&mut lines, ranks)?;
+        }
+        self.free.extend(self.steps.iter().filter(|s| matches!(s.what, What::Forgotten)).map(|s| s.standing));
+        Ok(())
+    }
+
+    /// Columns have other types from here on; all was written. Whether every row has to be evaluated again.
+    pub(super) fn retype(&mut self) -> bool {
+        self.ranks.as_mut().map(Ranks::retype).is_some()
+    }
+
+    /// Bytes of memory held between writes.
+    pub(super) fn bytes(&self) -> usize {
+        self.stands.capacity() * size_of::<Stands>() + self.ranks.as_ref().map_or(0, Ranks::bytes)
+    }
+
     fn starts_firing(&self, row: usize) -> bool {
         row > 0 && self.steps[self.step_of[row]].firing != self.steps[self.step_of[row - 1]].firing
     }
 
     /// What is written, firing by firing. A deleted row comes before every other of its firing.
-    fn resolve(&mut self, ranked: &[(usize, i64)], contents: Option<&[Box<[u8]>]>) -> Vec<Line> {
+    fn resolve(&mut self, ranked: &[(usize, i64)]) -> Vec<Line> {
         let mut shown_of = vec![None; self.base.heads.len()];
         ranked.iter().enumerate().for_each(|(at, (row, _))| shown_of[*row] = Some(at));
         let (mut lines, mut rest, mut first) = (Vec::with_capacity(self.steps.len()), ranked, 0);
@@ -230,14 +312,11 @@ impl Changes {
             for (at, (row, _)) in rest[..here].iter().enumerate() {
                 let step = &self.steps[self.step_of[*row]];
                 let What::Evaluated { due, .. } = step.what else { continue };
-                let content = contents.map(|all| &all[shown + at]);
-                let stands = &mut self.stands[step.standing.0 as usize];
-                let is_new = !stands.written || stands.content.as_ref() != content;
-                if due || is_new {
+                let stands = &mut self.stands[step.standing.index()];
+                if due || !stands.written {
                     lines.push(Line { at: Ok(shown + at), pane: step.pane, revision: stands.revision });
                     stands.revision += 1;
                     stands.written = true;
-                    stands.content = content.cloned();
                 }
             }
             (rest, shown) = (&rest[here..], shown + here);
@@ -259,7 +338,7 @@ impl Changes {
                 What::Evaluated { row, .. } if shown_of[row].is_none() => Head::Base(row),
                 _ => continue,
             };
-            if self.stands[step.standing.0 as usize].written {
+            if self.stands[step.standing.index()].written {
                 deleted.push((head, step.standing, step.pane));
             }
         }
@@ -272,9 +351,9 @@ impl Changes {
                     self.gone.push(window, key)
                 }
             };
-            let stands = &mut self.stands[standing.0 as usize];
+            let stands = &mut self.stands[standing.index()];
             lines.push(Line { at: Err(at), pane, revision: stands.revision });
-            *stands = Stands { revision: stands.revision + 1, ..Stands::default() };
+            *stands = Stands { revision: stands.revision + 1, written: false };
         }
     }
 
@@ -287,7 +366,7 @@ impl Changes {
 
     fn resolve_forgotten(&mut self, steps: std::ops::Range<usize>) {
         for step in self.steps[steps].iter().filter(|step| matches!(step.what, What::Forgotten)) {
-            self.stands[step.standing.0 as usize] = Stands::default();
+            self.stands[step.standing.index()] = Stands::default();
             self.free.push(step.standing);
         }
     }
@@ -303,15 +382,21 @@ impl Changes {
     }
 
     fn batch(&self, lines: &[Line], shown: &RecordBatch, keys: &[FieldType]) -> Result<RecordBatch> {
-        let mut columns = self.columns(lines, shown, keys)?;
+        let columns = self.columns(lines, shown, keys)?;
         if !self.told {
             return RecordBatch::try_new(shown.schema(), columns).map_err(|e| together(&e));
         }
-        let op = lines.iter().map(|line| if line.at.is_ok() { "upsert" } else { "delete" });
+        let told = lines.iter().map(|&Line { at, pane, revision }| Told { stands: at.is_ok(), pane, revision });
+        self.with_told(columns, &told.collect::<Vec<_>>(), shown.schema())
+    }
+
+    /// Shown columns, and behind them what lines say of themselves.
+    fn with_told(&self, mut columns: Vec<ArrayRef>, told: &[Told], shown: SchemaRef) -> Result<RecordBatch> {
+        let op = told.iter().map(|told| if told.stands { "upsert" } else { "delete" });
         columns.push(Arc::new(StringArray::from_iter_values(op)));
-        columns.push(Arc::new(StringArray::from_iter_values(lines.iter().map(|line| line.pane.name()))));
-        columns.push(Arc::new(Int64Array::from_iter_values(lines.iter().map(|line| line.revision))));
-        RecordBatch::try_new(self.schema(shown.schema()), columns).map_err(|e| together(&e))
+        columns.push(Arc::new(StringArray::from_iter_values(told.iter().map(|told| told.pane.name()))));
+        columns.push(Arc::new(Int64Array::from_iter_values(told.iter().map(|told| told.revision))));
+        RecordBatch::try_new(self.schema(shown), columns).map_err(|e| together(&e))
     }
 
     /// Shown rows as they are, and of those that are gone the bounds and keys alone.
@@ -334,13 +419,4 @@ impl Changes {
         });
         each.collect::<Result<_, _>>().map_err(|e| together(&e))
     }
-}
-
-/// The shown values of each row behind its bounds and keys, as bytes that are equal when the values are.
-fn contents(shown: &RecordBatch, heads: usize) -> Result<Vec<Box<[u8]>>> {
-    let columns = &shown.columns()[heads..];
-    let fields = columns.iter().map(|column| SortField::new(column.data_type().clone())).collect();
-    let rows = RowConverter::new(fields).and_then(|converter| converter.convert_columns(columns));
-    let rows = rows.map_err(|e| together(&e))?;
-    Ok(rows.iter().map(|row| row.as_ref().into()).collect())
 }

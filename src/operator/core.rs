@@ -77,7 +77,7 @@ impl Core {
         finish.bind(&key_types, &aggregates.types())?;
         Ok(Self {
             range,
-            held: Held::new(told && finish.compares_rows()),
+            held: Held::new(told && finish.most().is_some()),
             tally: Tally::default(),
             mark: Watermark::NEVER,
             touched: Vec::new(),
@@ -88,8 +88,8 @@ impl Core {
             key_columns: keys,
             key_types,
             aggregates,
+            changes: Changes::new(told, finish.most()),
             finish,
-            changes: Changes::new(told),
             heavy: Heavy::default(),
             feed: None,
             rows: Vec::new(),
@@ -195,9 +195,7 @@ impl Core {
     }
 
     fn mark_changed(&mut self, id: GroupId) {
-        let group = self.held.get_mut(id);
-        if !group.changed {
-            group.changed = true;
+        if self.held.change(id) {
             self.changed.push(id);
         }
         if self.changed.len() > 2 * self.held.len() + 1_024 {
@@ -254,7 +252,7 @@ impl Core {
         Ok(())
     }
 
-    /// The other groups of the windows that these have, or had when they were written.
+    /// The other groups that changed of the windows that these have, or had when they were written.
     fn add_compared(&self, all: &mut Vec<GroupId>) {
         let mut windows: Vec<Window> = Vec::new();
         for id in all.iter() {
@@ -264,15 +262,15 @@ impl Core {
         }
         windows.sort_unstable();
         windows.dedup();
-        all.extend(windows.iter().flat_map(|window| self.held.of_window(*window)));
+        all.extend(windows.iter().flat_map(|window| self.held.awaiting(*window)));
         all.sort_unstable();
         all.dedup();
     }
 
     fn write_group(&mut self, id: GroupId, pane: Pane) {
         let is_written = self.is_written(id);
+        let due = self.held.settle(id) || pane == Pane::OnTime;
         let group = self.held.get_mut(id);
-        let due = std::mem::take(&mut group.changed) || pane == Pane::OnTime;
         group.fired |= pane == Pane::OnTime;
         let (key, window, slot, standing) = (group.key, group.window, group.slot, group.standing);
         for (window, standing) in std::mem::take(&mut group.stale) {
@@ -404,6 +402,9 @@ impl Core {
             self.heavy.clear();
             self.key_types = keys;
         }
+        if self.changes.retype() {
+            self.held.revisit_all();
+        }
         self.finish.bind(&self.key_types, &self.aggregates.types())
     }
 
@@ -414,7 +415,10 @@ impl Core {
 
     /// Bytes of memory held.
     pub(super) fn bytes(&self) -> usize {
-        self.aggregates.bytes() + self.held.bytes() + self.changed.capacity() * size_of::<GroupId>()
+        self.aggregates.bytes()
+            + self.held.bytes()
+            + self.changes.bytes()
+            + self.changed.capacity() * size_of::<GroupId>()
     }
 }
 

@@ -177,9 +177,9 @@ impl Finish {
         plain && self.plan.having.is_none() && self.plan.order.is_empty() && self.plan.top.is_none()
     }
 
-    /// Whether which rows of a window are shown, or their ranks, depends on the other rows of the window.
-    pub fn compares_rows(&self) -> bool {
-        self.plan.top.is_some()
+    /// How many rows of a ranking are shown; none: which rows of a window are shown does not depend on the others.
+    pub(super) fn most(&self) -> Option<usize> {
+        self.plan.top.as_ref().map(|top| top.rows)
     }
 
     /// Whole rows of base rows. A row that cannot be computed is told by its index.
@@ -233,6 +233,34 @@ impl Finish {
         Ok(all)
     }
 
+    /// What each row is ranked by, as bytes that order as the rows of a window do. They end with the key, so that no two
+    /// are equal.
+    pub(super) fn orders(&self, whole: &RecordBatch) -> Result<Vec<Vec<u8>>, Failed> {
+        let mut orders = vec![Vec::new(); whole.num_rows()];
+        if let Some(bound) = &self.bound {
+            for (expr, order) in bound.order.iter().zip(&self.plan.order) {
+                let values = values(expr.evaluate(whole.columns(), whole.num_rows()))?;
+                keys::push_ordered(&values, order.descending, order.nulls_first, &mut orders);
+            }
+        }
+        let keys = Keys::encode(&whole.columns()[BOUNDS.len()..][..self.keys.len()], whole.num_rows());
+        let each = orders.iter_mut().enumerate();
+        each.for_each(|(row, order)| order.extend_from_slice(keys.key(keys.index(row))));
+        Ok(orders)
+    }
+
+    /// Which of its window's rankings each row is in.
+    pub(super) fn rankings(&self, whole: &RecordBatch) -> Keys {
+        let by = self.plan.top.iter().flat_map(|top| &top.by);
+        let columns: Vec<ArrayRef> = by.map(|&key| Arc::clone(whole.column(BOUNDS.len() + key))).collect();
+        Keys::encode(&columns, whole.num_rows())
+    }
+
+    /// The output columns of whole rows.
+    pub(super) fn outputs<'a>(&self, whole: &'a RecordBatch) -> &'a [ArrayRef] {
+        &whole.columns()[BOUNDS.len() + self.keys.len()..self.shown_columns()]
+    }
+
     fn criteria(&self, whole: &RecordBatch) -> Result<Vec<Criterion>, Failed> {
         let Some(bound) = &self.bound else { return Ok(Vec::new()) };
         let each = bound.order.iter().zip(&self.plan.order);
@@ -255,8 +283,7 @@ impl Finish {
             all.extend(rows.iter().zip(1..=most).map(|(&row, rank)| (row, rank)));
             return;
         }
-        let columns: Vec<ArrayRef> = top.by.iter().map(|&key| Arc::clone(whole.column(BOUNDS.len() + key))).collect();
-        let keys = Keys::encode(&columns, whole.num_rows());
+        let keys = self.rankings(whole);
         let mut ranks: HashMap<&[u8], i64> = HashMap::new();
         for &row in rows {
             let rank = ranks.entry(keys.key(keys.index(row))).or_default();

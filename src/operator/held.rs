@@ -10,7 +10,7 @@ use crate::keys::{self, Keys};
 use crate::schema::FieldType;
 use crate::window::Window;
 use hashbrown::HashTable;
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
 /// An index into the list of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,15 +67,15 @@ pub(super) struct Held {
     free_keys: Vec<KeyId>,
     groups: Vec<Group>,
     free: Vec<GroupId>,
-    /// The groups of each window, where the rows of one are compared.
-    windows: Option<HashMap<Window, Vec<GroupId>>>,
+    /// The groups to be evaluated when their window is, where the rows of one are compared: those that changed.
+    awaiting: Option<BTreeSet<(Window, GroupId)>>,
     key_bytes: usize,
 }
 
 impl Held {
-    /// Holds nothing yet; `compares`: the groups of a window will be asked for.
+    /// Holds nothing yet; `compares`: the changed groups of a window will be asked for.
     pub(super) fn new(compares: bool) -> Self {
-        Self { windows: compares.then(HashMap::new), ..Self::default() }
+        Self { awaiting: compares.then(BTreeSet::new), ..Self::default() }
     }
 
     /// The index of a key.
@@ -164,7 +164,6 @@ impl Held {
             }
         };
         self.keys[key.0 as usize].groups += 1;
-        self.enlist(window, id);
         id
     }
 
@@ -192,8 +191,11 @@ impl Held {
         if let Some(standing) = group.standing.take() {
             group.stale.push((old, standing));
         }
-        self.delist(old, id);
-        self.enlist(window, id);
+        if let Some(awaiting) = &mut self.awaiting
+            && awaiting.remove(&(old, id))
+        {
+            awaiting.insert((window, id));
+        }
     }
 
     /// Gives a group's place back. What is left of it is the caller's to dispose of.
@@ -203,34 +205,54 @@ impl Held {
         let (key, window) = (group.key, group.window);
         self.keys[key.0 as usize].groups -= 1;
         self.free.push(id);
-        self.delist(window, id);
-    }
-
-    fn enlist(&mut self, window: Window, id: GroupId) {
-        if let Some(windows) = &mut self.windows {
-            windows.entry(window).or_default().push(id);
+        if let Some(awaiting) = &mut self.awaiting {
+            awaiting.remove(&(window, id));
         }
     }
 
-    fn delist(&mut self, window: Window, id: GroupId) {
-        if let Some(windows) = &mut self.windows
-            && let Some(all) = windows.get_mut(&window)
-        {
-            all.retain(|other| *other != id);
-            if all.is_empty() {
-                windows.remove(&window);
-            }
+    /// A group takes in a row; whether it is the first since it was evaluated.
+    pub(super) fn change(&mut self, id: GroupId) -> bool {
+        let is_first = !std::mem::replace(&mut self.get_mut(id).changed, true);
+        if is_first {
+            self.revisit(id);
+        }
+        is_first
+    }
+
+    /// A group is to be evaluated when its window is.
+    fn revisit(&mut self, id: GroupId) {
+        let window = self.get(id).window;
+        if let Some(awaiting) = &mut self.awaiting {
+            awaiting.insert((window, id));
         }
     }
 
-    /// The groups of a window, where they are compared.
-    pub(super) fn of_window(&self, window: Window) -> &[GroupId] {
-        self.windows.as_ref().and_then(|windows| windows.get(&window)).map_or(&[], Vec::as_slice)
+    /// All groups that hold rows are to be evaluated when their windows are.
+    pub(super) fn revisit_all(&mut self) {
+        let mut groups = self.all();
+        groups.retain(|id| self.get(*id).rows > 0);
+        groups.into_iter().for_each(|id| self.revisit(id));
+    }
+
+    /// A group is evaluated; whether it changed since it was before.
+    pub(super) fn settle(&mut self, id: GroupId) -> bool {
+        let group = self.get_mut(id);
+        let (window, changed) = (group.window, std::mem::take(&mut group.changed));
+        if let Some(awaiting) = &mut self.awaiting {
+            awaiting.remove(&(window, id));
+        }
+        changed
+    }
+
+    /// The groups of a window that are to be evaluated with it.
+    pub(super) fn awaiting(&self, window: Window) -> impl Iterator<Item = GroupId> {
+        let all = (window, GroupId(0))..=(window, GroupId(u32::MAX));
+        self.awaiting.iter().flat_map(move |awaiting| awaiting.range(all.clone())).map(|(_, id)| *id)
     }
 
     /// Whether the rows of a window are compared.
     pub(super) fn compares(&self) -> bool {
-        self.windows.is_some()
+        self.awaiting.is_some()
     }
 
     /// All groups.
@@ -274,6 +296,6 @@ impl Held {
             + self.keys.capacity() * size_of::<KeyEntry>()
             + self.table.capacity() * 5
             + self.key_bytes
-            + self.windows.as_ref().map_or(0, |windows| windows.len() * 2 * size_of::<Window>())
+            + self.awaiting.as_ref().map_or(0, |awaiting| awaiting.len() * 2 * size_of::<(Window, GroupId)>())
     }
 }

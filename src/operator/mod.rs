@@ -22,6 +22,7 @@ mod held;
 mod join;
 mod lookup;
 mod pair;
+mod ranks;
 mod results;
 mod session;
 mod sides;
@@ -58,6 +59,11 @@ use arrow::datatypes::SchemaRef;
 pub trait Emit {
     /// Result rows, in output order.
     fn rows(&mut self, rows: RecordBatch) -> Result<()>;
+
+    /// Whether to go on: an error if not. Asked within work that may take long and give out nothing.
+    fn go_on(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// The rows that follow are a whole table, which takes the place of the one before.
     fn table(&mut self) -> Result<()> {

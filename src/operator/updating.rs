@@ -25,6 +25,9 @@ use std::sync::Arc;
 /// Rows of a table are handed on in batches of about this many.
 const BATCH: usize = 8_192;
 
+/// After so many records it is asked whether to go on.
+const ROWS_AT_ONCE: usize = 256;
+
 /// Where a record goes.
 pub(super) enum Place {
     /// To the groups in [`Core::touched`].
@@ -290,6 +293,9 @@ impl Operator for Updating {
         let keys = self.core.begin(batch);
         let mut known: Vec<Option<KeyId>> = Vec::new();
         for row in 0..rows {
+            if row % ROWS_AT_ONCE == 0 {
+                out.go_on()?;
+            }
             let input = batch.positions.get(row).input();
             let used = match batch.is_selected(row) {
                 false => {

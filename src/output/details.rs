@@ -5,7 +5,7 @@
 //! UTC. Details of an earlier pass are replaced, so that a record does not grow each time it is set aside.
 
 use crate::error::{Error, Result};
-use crate::time::{Span, Ts};
+use crate::time::{Span, Ts, Zone, format_rfc3339};
 use arrow::array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use std::sync::Arc;
@@ -47,13 +47,9 @@ fn seconds(span: Span) -> String {
 
 /// An instant in UTC with none, 3 or 6 fraction digits; none for the ends of the line, which have no year.
 fn rfc3339(ts: Ts) -> Option<String> {
-    let stamp = jiff::Timestamp::from_microsecond(ts.micros()).ok()?;
-    let digits = match ts.micros().rem_euclid(1_000_000) {
-        0 => 0,
-        micros if micros % 1_000 == 0 => 3,
-        _ => 6,
-    };
-    Some(format!("{stamp:.digits$}"))
+    let mut text = Vec::new();
+    format_rfc3339(ts, &Zone::UTC, &mut text);
+    ts.is_in_range().then(|| String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Appends a JSON record with details as its last members. What is not an object is left as it is.

@@ -154,6 +154,10 @@ pub(super) struct Out<'a> {
 }
 
 impl Emit for Out<'_> {
+    fn go_on(&mut self) -> Result<()> {
+        signals::check()
+    }
+
     fn rows(&mut self, rows: RecordBatch) -> Result<()> {
         // All windows of a long input may fire at once, with no input left to wait for.
         signals::check()?;

@@ -272,7 +272,7 @@ fn reading(ts: Ts, found: impl FnOnce() -> String) -> Result<Reading, BadTime> {
     if ts.is_in_range() {
         return Ok(Reading { ts, unit: None });
     }
-    let message = format!("expected a time from -9999-01-03 to 9999-12-30, found {}", found());
+    let message = format!("expected a time from -9999-01-03 to 9999-12-31 in UTC, found {}", found());
     Err(BadTime { message, hint: None })
 }
 
@@ -422,8 +422,8 @@ mod tests {
         assert_eq!(read(&auto(), "0001-01-01T00:00:00Z"), Ok(-62_135_596_800_000_000));
         assert!(read(&auto(), "-009999-01-03").is_ok());
         assert!(read(&auto(), "9999-12-30T22:00:00.999999Z").is_ok());
-        assert!(read(&auto(), "9999-12-30T22:00:01Z").unwrap_err().contains("to 9999-12-30"));
-        assert!(read(&auto(), "1e30").unwrap_err().contains("to 9999-12-30"));
+        assert!(read(&auto(), "9999-12-31T23:59:59-01:00").unwrap_err().contains("to 9999-12-31 in UTC"));
+        assert!(read(&auto(), "1e30").unwrap_err().contains("to 9999-12-31"));
     }
 
     #[test]

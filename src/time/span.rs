@@ -48,6 +48,11 @@ impl Span {
         }
     }
 
+    /// Whether a text is a duration, but longer than any that can be read.
+    pub fn is_too_long(text: &str) -> bool {
+        is_too_long(text.trim()) && Self::parse_signed(text).is_err()
+    }
+
     /// Reads a duration that may be negative: `-1h`, `1h ago`.
     pub fn parse_signed(text: &str) -> Result<Span> {
         let span = friendly(text)?;
@@ -91,9 +96,24 @@ pub(super) fn friendly(text: &str) -> Result<jiff::Span> {
         return Err(Error::usage(format!("expected a duration with a unit, found \"{text}\""))
             .hint(format!("{trimmed}s is in seconds, {trimmed}m in minutes")));
     }
-    trimmed.parse().map_err(|_| {
-        Error::usage(format!("expected a duration, found \"{text}\"")).hint("write it as 500ms, 30s, 5m, 1h30m or 1d")
+    trimmed.parse().map_err(|_| match is_too_long(trimmed) {
+        true => Error::usage(format!("expected a duration of at most 19,998 years, found \"{text}\"")),
+        false => {
+            let error = Error::usage(format!("expected a duration, found \"{text}\""));
+            error.hint("write it as 500ms, 30s, 5m, 1h30m or 1d")
+        }
     })
+}
+
+/// Whether it would be a duration if its numbers were smaller.
+fn is_too_long(text: &str) -> bool {
+    let mut short = String::with_capacity(text.len());
+    for c in text.chars().filter(|c| *c != ',') {
+        if !c.is_ascii_digit() || !short.ends_with('1') {
+            short.push(if c.is_ascii_digit() { '1' } else { c });
+        }
+    }
+    short != text && short.parse::<jiff::Span>().is_ok()
 }
 
 /// The length of the units up to weeks, floored to microseconds.

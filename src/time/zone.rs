@@ -145,7 +145,7 @@ fn seconds(offset_micros: i64) -> Offset {
 
 /// The library's instant, clamped to its range.
 fn stamp(micros: i64) -> Timestamp {
-    let micros = micros.clamp(Ts::FIRST.micros(), Ts::LAST.micros());
+    let micros = micros.clamp(Timestamp::MIN.as_microsecond(), Timestamp::MAX.as_microsecond());
     Timestamp::from_microsecond(micros).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 

@@ -4,7 +4,7 @@
 //! the names there are, and a missing time field with those that look like times.
 
 use super::decode::{Decoder, Source};
-use super::value::{is_number, narrowest};
+use super::value::{is_number, narrowest, not_finite};
 use crate::format::json::{self, Cell};
 use crate::format::number::is_long_integer;
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, SAMPLE_RECORDS, Sample, Wanted};
@@ -19,11 +19,25 @@ struct Seen {
     ty: Option<FieldType>,
     /// Whether there were quotes around nothing, which fit any type.
     empty: bool,
+    /// Whether there was `nan` or `inf`: a double where others are numbers, else a text.
+    not_finite: bool,
     looks_like_time: bool,
     /// Whether one was a JSON object or array.
     nested: bool,
     /// Whether there was an integer that a double would take digits from.
     long: bool,
+}
+
+impl Seen {
+    /// The narrowest type that holds all of it. Where there was nothing but `nan` its use decides, as if it were absent.
+    fn ty(&self) -> Option<FieldType> {
+        match self.ty {
+            Some(ty) if self.not_finite && ty.is_number() => Some(FieldType::Double),
+            Some(_) if self.not_finite => Some(FieldType::Text),
+            None if self.not_finite => None,
+            ty => ty.or(self.empty.then_some(FieldType::Text)),
+        }
+    }
 }
 
 /// Looks at the first of `bytes`' whole records.
@@ -81,6 +95,10 @@ impl<'a> Looker<'a> {
         if self.seen[field].ty.is_none() {
             self.seen[field].looks_like_time = self.looks_like_time(text);
         }
+        if not_finite(text).is_some() {
+            self.seen[field].not_finite = true;
+            return;
+        }
         let ty = narrowest(text);
         self.seen[field].long |= is_long_integer(text);
         self.seen[field].ty = Some(self.seen[field].ty.map_or(ty, |before| before.unify(ty)));
@@ -115,15 +133,14 @@ impl<'a> Looker<'a> {
     }
 
     fn finish(self, decoder: &Decoder, wanted: &[Wanted], records: usize) -> Sample {
-        let ty = |seen: &Seen| seen.ty.or(seen.empty.then_some(FieldType::Text));
         let info = |(name, seen): (&String, &Seen)| FieldInfo {
             path: FieldPath::new(vec![name.clone()]),
-            ty: ty(seen),
+            ty: seen.ty(),
             looks_like_time: seen.looks_like_time,
             nested: seen.nested,
         };
         let type_of = |(source, inside): (&Option<Source>, &Option<FieldType>)| match source {
-            Some(source) if source.steps.is_empty() => ty(&self.seen[source.field]),
+            Some(source) if source.steps.is_empty() => self.seen[source.field].ty(),
             _ => *inside,
         };
         let types = wanted.iter().zip(self.sources.iter().zip(&self.inside));

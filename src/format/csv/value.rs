@@ -1,7 +1,8 @@
 //! CSV texts as values: which are null, what type a text has, and how it goes into a column.
 //!
 //! Must not know records or files. Numbers are JSON's, as everywhere, beside `.5`, which other programs write for 0.5;
-//! a plus sign or a leading zero makes a text of it, as do `inf` and `nan`.
+//! a plus sign or a leading zero makes a text of it. `inf` and `nan` are numbers in a column of numbers, and do not make
+//! one: they may be names.
 
 use crate::format::build::{CellOf, ColumnBuilder, Texts, TimeCells, Unfit};
 use crate::format::jsonl::encode::write_string;
@@ -51,6 +52,24 @@ pub(super) fn is_number(text: &[u8]) -> bool {
     number::number_kind(&whole_number_first(text)).is_some()
 }
 
+/// The double that is no finite number: `nan`, `inf` or `infinity` in any case, perhaps with a minus sign.
+pub(super) fn not_finite(text: &[u8]) -> Option<f64> {
+    let (name, sign) = match text {
+        [b'-', name @ ..] => (name, -1.0),
+        name => (name, 1.0),
+    };
+    let is = |word: &str| name.eq_ignore_ascii_case(word.as_bytes());
+    match is("inf") || is("infinity") {
+        true => Some(sign * f64::INFINITY),
+        false => is("nan").then_some(f64::NAN),
+    }
+}
+
+#[inline]
+fn double(text: &[u8]) -> Result<f64, Found> {
+    number::double(&whole_number_first(text)).or_else(|found| not_finite(text).ok_or(found))
+}
+
 /// `0.5` for `.5`, and every other text as it stands.
 #[inline]
 fn whole_number_first(text: &[u8]) -> std::borrow::Cow<'_, [u8]> {
@@ -82,8 +101,11 @@ pub(super) fn push(
         ColumnBuilder::Time(values) => values.push(times.text(at, text)?.micros()),
         ColumnBuilder::Int(values) => values.push(number::integer(text).map_err(misfit)?),
         ColumnBuilder::Double(values) => {
-            let read = if at.is_whole() { number::double_without_loss } else { number::double };
-            values.push(read(&whole_number_first(text)).map_err(misfit)?);
+            let read = match at.is_whole() {
+                true => number::double_without_loss(&whole_number_first(text)),
+                false => double(text),
+            };
+            values.push(read.map_err(misfit)?);
         }
         ColumnBuilder::Bool(values) => values.push(number::boolean(text).map_err(misfit)?),
         ColumnBuilder::Decimal(values, precision, scale) => {
@@ -120,8 +142,9 @@ fn push_null(at: CellOf<'_>, builder: &mut ColumnBuilder) -> Result<(), Unfit> {
 
 #[cold]
 fn unfit(at: CellOf<'_>, found: Found, text: &[u8]) -> Unfit {
-    // To an integer column `.5` is no number at all.
-    let fraction = found == Found::Other && narrowest(text) == FieldType::Double;
+    // To an integer column `.5` is no number at all, nor is `nan`.
+    let is_double = || narrowest(text) == FieldType::Double || not_finite(text).is_some();
+    let fraction = found == Found::Other && is_double();
     let found = if fraction { Found::Fraction } else { found };
     at.unfit(found, &format!("\"{}\"", number::shown(text)))
 }
@@ -154,6 +177,17 @@ mod tests {
         {
             assert_eq!(narrowest(text.as_bytes()), FieldType::Text, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_not_finite_has_these_names() {
+        for (text, value) in [("inf", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY), ("-INF", f64::NEG_INFINITY)] {
+            assert_eq!(not_finite(text.as_bytes()), Some(value), "{text}");
+        }
+        assert!(["nan", "NaN", "-nan"].iter().all(|text| not_finite(text.as_bytes()).is_some_and(f64::is_nan)));
+        assert!(
+            ["", "-", "nana", "in", "+inf", " nan", "1", "infinit"].iter().all(|t| not_finite(t.as_bytes()).is_none())
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Must not know columns of a job or their rules. A scalar that JSON writes in quotes (text, dates, instants) stands
 //! without them when it is the whole value and with them inside an array or object. Instants are cut to microseconds.
 
+use crate::time::civil_from_days;
 use arrow::array::{Array, ArrayRef, AsArray, MapArray, StructArray};
 use arrow::datatypes::{
     DataType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType,
@@ -222,9 +223,11 @@ fn date_text(days: i64) -> String {
 
 /// The civil time so many microseconds after 1970-01-01T00:00; none beyond the years -9999 to 9999.
 fn civil(micros: i128) -> Option<jiff::civil::DateTime> {
-    let micros = i64::try_from(micros).ok()?;
-    let stamp = jiff::Timestamp::from_microsecond(micros).ok()?;
-    Some(jiff::tz::Offset::UTC.to_datetime(stamp))
+    let day = i64::try_from(micros.div_euclid(i128::from(DAY))).ok().filter(|day| day.abs() < 10_000 * 366)?;
+    let (year, month, of_month) = civil_from_days(day);
+    let date = jiff::civil::Date::new(i16::try_from(year).ok()?, month as i8, of_month as i8).ok()?;
+    let micros = i64::try_from(micros.rem_euclid(i128::from(DAY))).ok()?;
+    date.at(0, 0, 0, 0).checked_add(jiff::Span::new().microseconds(micros)).ok()
 }
 
 fn clock_micros(array: &dyn Array, row: usize) -> i64 {

@@ -723,17 +723,82 @@ fn every_early_row_is_what_a_table_would_show_then() {
     };
     let events: Vec<_> = (0..40).map(|i| (i / 2 + random(8), random(3), random(9))).collect();
     for (kind, size) in [("tumbling", "10s"), ("sliding", "10s/4s"), ("session", "2s")] {
-        let mut standing = std::collections::BTreeMap::new();
-        for row in Job::of(kind, size, UPDATE).delay(999).run(&events) {
-            let words: Vec<&str> = row.split(' ').collect();
-            let identity = (words[1].to_owned(), words[0].to_owned(), words[2].to_owned());
-            match words[4] {
-                "delete" => standing.remove(&identity),
-                _ => standing.insert(identity, words[3].to_owned()),
-            };
-        }
-        let rows = standing.into_iter().map(|((end, start, key), sum)| format!("{start} {end} {key} {sum}"));
-        let table = Job::of(kind, size, TABLES).run(&events);
-        assert_eq!(rows.collect::<Vec<_>>(), table[1..], "{kind}");
+        stands_as_a_table(|mode| Job::of(kind, size, mode).delay(999), &events);
     }
+}
+
+/// What stands of rows that are written again is what a table shows.
+fn stands_as_a_table(job: impl Fn(Mode) -> Job, events: &[(i64, i64, i64)]) {
+    let mut standing = std::collections::BTreeMap::new();
+    for row in job(UPDATE).run(events) {
+        let words: Vec<&str> = row.split(' ').collect();
+        let (shown, told) = words.split_at(words.len() - 3);
+        match told[0] {
+            "delete" => standing.remove(&shown[..3].join(" ")),
+            _ => standing.insert(shown[..3].join(" "), shown.join(" ")),
+        };
+    }
+    let tables = job(TABLES).run(events);
+    let mut table = tables.rsplit(|row| row == "table").next().unwrap_or_default().to_vec();
+    table.sort();
+    assert_eq!(standing.into_values().collect::<Vec<_>>(), table);
+}
+
+/// A row takes its place by itself, whoever is moved by that.
+#[test]
+fn what_is_ranked_record_by_record_is_what_a_table_ranks_then() {
+    let mut state = 7u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) % below) as i64
+    };
+    for round in 0..30 {
+        let events: Vec<_> = (0..60).map(|i| (i / 3 + random(6), random(7), random(9))).collect();
+        let ranked = |mode, kind: &str, size: &str| {
+            let mut job = Job::of(kind, size, mode).delay(999).top(1 + round % 4, "s % 5 DESC, s");
+            if round % 3 == 1 {
+                job.finish.top = Some(Top { rows: 1 + round % 4, by: vec![0] });
+            }
+            if round % 2 == 1 { job.having("s % 4 <> 0") } else { job }
+        };
+        for (kind, size) in [("tumbling", "10s"), ("sliding", "10s/4s"), ("session", "2s"), ("session", "1s")] {
+            stands_as_a_table(|mode| ranked(mode, kind, size), &events);
+        }
+        stands_as_a_table(|mode| ranked(mode, "tumbling", "9s").trigger(Trigger::Count(7)), &events);
+        let when = |mode| ranked(mode, "session", "2s").when("s > 9");
+        assert!(when(UPDATE).run(&events).len() > 1);
+    }
+}
+
+/// Were all groups of a window ranked for each record, or dropped one by one, this would take minutes.
+#[test]
+fn a_record_costs_no_more_however_many_groups_its_window_has() {
+    let events: Vec<_> = (0..20_000).map(|i| (1, i * 7_919 % 20_000, 1)).collect();
+    let job = Job::of("tumbling", "10s", UPDATE).top(3, "s DESC");
+    let (told, _) = job.run_by(4_096, &events);
+    assert!(told.rows.ends_with(&[
+        "00 10 0 1 1 upsert on_time 1".to_owned(),
+        "00 10 1 1 2 upsert on_time 1".to_owned(),
+        "00 10 2 1 3 upsert on_time 2".to_owned(),
+    ]));
+}
+
+/// A ranking whose columns become wider is made anew, of the rows as they are.
+#[test]
+fn a_ranking_goes_on_with_keys_and_values_of_another_type() {
+    let job = Job::of("tumbling", "10s", UPDATE).top(2, "s DESC").trigger(Trigger::Count(3));
+    let (mut operator, mut told) = (job.operator(), Told::default());
+    let marks = [Watermark::NEVER; 4];
+    operator.on_batch(&batch(&[(1, 7, 1), (1, 8, 2), (1, 9, 3)], &marks, 0), &mut told).unwrap();
+    let wide = [FieldType::Time, FieldType::Text, FieldType::Double];
+    operator.retype(&wide).unwrap();
+    let mut wider = batch(&[(1, 7, 4), (1, 6, 0), (1, 6, 1)], &marks, 3);
+    let columns = wider.rows.columns().iter().zip(wide);
+    let columns = columns.map(|(column, ty)| arrow::compute::cast(column, &ty.arrow()).unwrap());
+    wider.rows = RecordBatch::try_from_iter(["t", "k", "v"].into_iter().zip(columns)).unwrap();
+    operator.on_batch(&wider, &mut told).unwrap();
+    assert_eq!(
+        told.rows[2..],
+        ["00 10 8 - - delete early 1", "00 10 7 5.0 1 upsert early 0", "00 10 9 3.0 2 upsert early 1"]
+    );
 }
