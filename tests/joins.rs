@@ -313,7 +313,7 @@ mod model_alone {
     use super::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: cases(1_000), ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: cases(400), ..ProptestConfig::default() })]
 
         /// Whatever is late, the rest is what SQL makes of it, and each row comes once.
         #[test]
@@ -347,7 +347,7 @@ fn expected(files: &Files, answer: &Answer) -> (Numbers, [String; 2], Vec<[u64; 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(400), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(120), ..ProptestConfig::default() })]
 
     #[test]
     fn every_join_gives_what_the_model_gives(job in job(), files in files()) {
