@@ -105,7 +105,7 @@ fn told_by_numbers(told: &Told) -> (Vec<i64>, Vec<[u64; 5]>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(300), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(120), ..ProptestConfig::default() })]
 
     #[test]
     fn every_dedup_gives_what_the_model_gives(job in job(), files in joins::several(40)) {

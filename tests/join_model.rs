@@ -403,7 +403,13 @@ impl World<'_> {
                 self.pair(&mut new, i);
             }
         }
-        self.held.push(new);
+        // A row for which nobody can come any more when it arrives waits for nothing, not even for the watermark that it
+        // moves itself.
+        if self.awaited(side) <= self.job.bounds.last(side, new.event.t) {
+            self.held.push(new);
+        } else if !new.matched && self.job.how.unmatched(side) {
+            self.write_alone(side, place);
+        }
     }
 
     fn go_together(&self, a: &Held, b: &Held) -> bool {
@@ -435,6 +441,15 @@ impl World<'_> {
         if self.open[side as usize] == 0 { FOR_EVER } else { self.clocks[side as usize].w }
     }
 
+    /// The watermark that rows of a side wait for.
+    fn awaited(&self, side: Side) -> i64 {
+        match (self.job.marks, side) {
+            (Marks::Own, Side::Left) => self.mark(Side::Right),
+            (Marks::Own, Side::Right) => self.mark(Side::Left),
+            _ => self.together,
+        }
+    }
+
     /// A side that has ended is left out, unless both have.
     fn put_together(&mut self) {
         let mut marks = [Side::Left, Side::Right].map(|side| self.mark(side)).to_vec();
@@ -449,11 +464,7 @@ impl World<'_> {
 
     /// Forgets rows for which no partner can come any more; those that had none come out.
     fn release(&mut self) {
-        let marks = match self.job.marks {
-            // A left row waits for the right side.
-            Marks::Own => [self.mark(Side::Right), self.mark(Side::Left)],
-            _ => [self.together; 2],
-        };
+        let marks = [Side::Left, Side::Right].map(|side| self.awaited(side));
         let bounds = self.job.bounds;
         let (gone, held) = std::mem::take(&mut self.held)
             .into_iter()

@@ -89,7 +89,7 @@ fn expected(job: &Lookup<'_>, events: &[Vec<Event>], table: &[Event]) -> Told {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(300), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(120), ..ProptestConfig::default() })]
 
     #[test]
     fn every_lookup_gives_what_the_model_gives((job, events, table) in asked()) {
