@@ -1,4 +1,4 @@
-"""Whether two answers are the same set of rows: agree.py WORK OURS.csv THEIRS.csv.
+"""Whether two answers are the same set of rows: agree.py WORK OURS THEIRS; both .csv or both .jsonl.
 
 Prints one JSON object: the rows of each, how many have no equal on the other side, and up to three of these. Sums may
 differ by a hundredth after rounding, as the order of addition is the engine's own.
@@ -10,12 +10,26 @@ import sys
 import duckdb
 
 BY_PAGE = ["window_start", "page_id"]
-KEYS = {"w3": ["user_id", "window_start"], "w6": ["window_start", "page"]}
-EXACT = {"w3": ["last_event", "n"], "w5": ["n", "users"], "w6": ["n", "statuses", "worst", "missing", "clicks"]}
+KEYS = {
+    "w3": ["user_id", "window_start"],
+    "w6": ["window_start", "page"],
+    "w7": ["click_id"],
+    "w8": ["trace_id"],
+    "w9": ["trace_id"],
+}
+EXACT = {
+    "w3": ["last_event", "n"],
+    "w5": ["n", "users"],
+    "w6": ["n", "statuses", "worst", "missing", "clicks"],
+    "w7": ["imp_id", "click_time", "imp_time", "campaign", "amount"],
+    "w8": ["event_time", "user_id", "page_id", "event_type", "amount", "status", "user_agent"],
+    "w9": ["event_time", "amount"],
+}
 ROUNDED = {"w1": ["total"], "w4": ["p"], "w6": ["total", "mean", "least", "most", "spread"]}
-DOUBLES = {name: "DOUBLE" for name in ["total", "p", "mean", "least", "most", "spread"]}
-WHOLE = {name: "BIGINT" for name in ["n", "users", "statuses", "worst", "clicks"]}
-TYPES = {"window_start": "TIMESTAMP", "last_event": "TIMESTAMP", **WHOLE, **DOUBLES}
+DOUBLES = {name: "DOUBLE" for name in ["total", "p", "mean", "least", "most", "spread", "amount"]}
+WHOLE = {name: "BIGINT" for name in ["n", "users", "statuses", "worst", "clicks", "status"]}
+TIMES = {name: "TIMESTAMP" for name in ["window_start", "last_event", "event_time", "click_time", "imp_time"]}
+TYPES = {**TIMES, **WHOLE, **DOUBLES}
 
 
 def keys(work):
@@ -23,12 +37,20 @@ def keys(work):
     return KEYS.get(work, BY_PAGE)
 
 
+def rows_of(file, names):
+    """The table expression that reads an answer, all of it as text."""
+    quoted = file.replace("'", "''")
+    if file.endswith(".jsonl"):
+        columns = ", ".join(f"{name}: 'VARCHAR'" for name in names)
+        return f"read_json('{quoted}', format='newline_delimited', columns={{{columns}}})"
+    return f"read_csv('{quoted}', header=true, all_varchar=true)"
+
+
 def load(connection, table, work, file):
     """The columns that are compared, with their types; the file may have others, in any order."""
     names = keys(work) + EXACT.get(work, ["n"]) + ROUNDED.get(work, [])
     typed = ", ".join(f"CAST({name} AS {TYPES.get(name, 'VARCHAR')}) AS {name}" for name in names)
-    file = file.replace("'", "''")
-    connection.execute(f"CREATE TABLE {table} AS SELECT {typed} FROM read_csv('{file}', header=true, all_varchar=true)")
+    connection.execute(f"CREATE TABLE {table} AS SELECT {typed} FROM {rows_of(file, names)}")
     return connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
 
 
@@ -43,7 +65,7 @@ def differences(connection, work):
     """The joined rows that are on one side only, or whose values differ."""
     on = " AND ".join(f"o.{name} IS NOT DISTINCT FROM t.{name}" for name in keys(work))
     differ = [f"o.{name} IS DISTINCT FROM t.{name}" for name in EXACT.get(work, ["n"])]
-    # A missing side has no n, so it differs there.
+    # A missing side has none of the values, so it differs there.
     differ += [f"coalesce(abs(round(o.{name}, 2) - round(t.{name}, 2)) > 0.010001, (o.{name} IS NULL) <> (t.{name} IS NULL))" for name in ROUNDED.get(work, [])]
     query = f"SELECT o AS ours, t AS theirs FROM ours o FULL JOIN theirs t ON {on} WHERE {' OR '.join(differ)}"
     connection.execute(f"CREATE TABLE differences AS {query}")
@@ -54,7 +76,7 @@ def differences(connection, work):
 def main():
     """Compare and print."""
     work, ours, theirs = sys.argv[1:]
-    connection = duckdb.connect()
+    connection = duckdb.connect(config={"temp_directory": ours + ".spill"})
     rows = [load(connection, "ours", work, ours), load(connection, "theirs", work, theirs)]
     doubles = [repeated(connection, "ours", work), repeated(connection, "theirs", work)]
     different, examples = differences(connection, work)

@@ -1,12 +1,16 @@
-//! Makes click events for the comparison: the same rows, seed and platform's `ln` give the same bytes.
+//! Makes events for the comparison: the same rows, seed and platform's `ln` give the same bytes.
 //!
-//! `rustc -O generate.rs`, then `generate ROWS PREFIX [SEED]` writes PREFIX.jsonl and PREFIX.csv. No dependencies.
-//! Arrival i is at START + 60 s + i * 8.64 ms, so 10 million rows are 24 hours and 1 million the first 2.4 of them.
-//! An event happened some delay before it arrived: 99.2 % within 5 s (exponential, mean 0.9 s), the rest up to 60 s.
-//! Users and pages are zipf. The order in which random numbers are drawn is part of the format: keep it.
+//! `rustc -O generate.rs`, then one of the kinds of `USAGE`; each PREFIX becomes PREFIX.jsonl and PREFIX.csv. No
+//! dependencies. Arrival i of events is at START + 60 s + i * 8.64 ms, so 10 million rows are 24 hours and 1 million the
+//! first 2.4 of them; impressions fill 24 hours whatever their number. An event happened some delay before it arrived:
+//! 99.2 % within 5 s (exponential, mean 0.9 s), the rest up to 60 s. Users and pages are zipf. Deliveries are the events,
+//! 5 % of which arrive once more within 10 minutes, as they were. The order in which random numbers are drawn is part of
+//! the format: keep it.
 
 #![forbid(unsafe_code)]
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -16,6 +20,14 @@ const START: i64 = 1_772_323_200_000;
 const USERS: u64 = 100_000;
 const PAGES: u64 = 1000;
 const SLOT_MS: u64 = 45 * 60_000;
+const DAY_MS: i64 = 86_400_000;
+/// How long after an impression its click still counts.
+const CLICK_WITHIN_MS: i64 = 30 * 60_000;
+const REDELIVERED: f64 = 0.05;
+const REDELIVERED_WITHIN_MS: u64 = 10 * 60_000;
+const USAGE: &str = "usage: generate events ROWS PREFIX [SEED]
+       generate deliveries ROWS PREFIX NARROW_PREFIX [SEED]
+       generate join IMPRESSIONS CLICKS IMPRESSIONS_PREFIX CLICKS_PREFIX [SEED]";
 const EVENT_TYPES: [&str; 5] = ["page_view", "click", "add_to_cart", "purchase", "error"];
 const STATUSES: [u16; 5] = [200, 301, 404, 500, 503];
 const PLATFORMS: [&str; 5] = [
@@ -28,66 +40,229 @@ const PLATFORMS: [&str; 5] = [
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let Some((rows, prefix, seed)) = arguments(&args) else {
-        eprintln!("usage: generate ROWS PREFIX [SEED]");
-        return ExitCode::from(2);
-    };
-    match write_events(rows, prefix, seed) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("generate: {prefix}: {error}");
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match run(&args) {
+        Some(Ok(())) => ExitCode::SUCCESS,
+        Some(Err(error)) => {
+            eprintln!("generate: {}: {error}", args.join(" "));
             ExitCode::FAILURE
+        }
+        None => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
         }
     }
 }
 
-fn arguments(args: &[String]) -> Option<(u64, &str, u64)> {
-    match args {
-        [rows, prefix] => Some((rows.parse().ok()?, prefix, 42)),
-        [rows, prefix, seed] => Some((rows.parse().ok()?, prefix, seed.parse().ok()?)),
+/// None if the arguments make no sense.
+fn run(args: &[&str]) -> Option<io::Result<()>> {
+    let number = |text: &str| text.parse::<u64>().ok();
+    let seed = |rest: &[&str], default| match rest {
+        [] => Some(default),
+        [seed] => number(seed),
         _ => None,
+    };
+    Some(match args {
+        ["events", rows, prefix, rest @ ..] => write_events(number(rows)?, prefix, seed(rest, 42)?),
+        ["deliveries", rows, whole, narrow, rest @ ..] => {
+            write_deliveries(number(rows)?, [whole, narrow], seed(rest, 42)?)
+        }
+        ["join", impressions, clicks, left, right, rest @ ..] => {
+            let seed = seed(rest, 43)?;
+            write_join([number(impressions)?, number(clicks)?], [left, right], seed)
+        }
+        _ => return None,
+    })
+}
+
+/// The two files of one set of records.
+struct Files {
+    jsonl: BufWriter<File>,
+    csv: BufWriter<File>,
+}
+
+impl Files {
+    fn create(prefix: &str, header: &str) -> io::Result<Self> {
+        let file =
+            |ending| Ok::<_, io::Error>(BufWriter::with_capacity(1 << 20, File::create(format!("{prefix}.{ending}"))?));
+        let mut files = Files { jsonl: file("jsonl")?, csv: file("csv")? };
+        writeln!(files.csv, "{header}")?;
+        Ok(files)
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.jsonl.flush()?;
+        self.csv.flush()
     }
 }
 
 fn write_events(rows: u64, prefix: &str, seed: u64) -> io::Result<()> {
-    let mut jsonl = BufWriter::with_capacity(1 << 20, File::create(format!("{prefix}.jsonl"))?);
-    let mut csv = BufWriter::with_capacity(1 << 20, File::create(format!("{prefix}.csv"))?);
-    csv.write_all(b"event_time,user_id,page_id,event_type,amount,status,trace_id,user_agent\n")?;
+    let mut files = Files::create(prefix, EVENT_HEADER)?;
     let world = World::new();
     let mut rng = Rng(seed);
     for i in 0..rows {
-        let event = world.event(i, &mut rng);
-        event.write_jsonl(&mut jsonl)?;
-        event.write_csv(&mut csv)?;
+        world.event(i, &mut rng).write(&mut files)?;
     }
-    jsonl.flush()?;
-    csv.flush()
+    files.finish()
 }
+
+/// The events of the same seed, some of them twice: whole, and three of their columns.
+fn write_deliveries(rows: u64, [whole, narrow]: [&str; 2], seed: u64) -> io::Result<()> {
+    let mut out = [Files::create(whole, EVENT_HEADER)?, Files::create(narrow, NARROW_HEADER)?];
+    let world = World::new();
+    // Draws of its own, so that the first deliveries are the bytes of `events`.
+    let (mut rng, mut again) = (Rng(seed), Rng(mix(seed)));
+    let mut waiting: BinaryHeap<Reverse<(i64, u64, u64)>> = BinaryHeap::new();
+    for i in 0..rows {
+        while waiting.peek().is_some_and(|Reverse((arrival, ..))| *arrival <= arrival_ms(i)) {
+            redeliver(&mut waiting, &world, &mut out)?;
+        }
+        let state = rng.0;
+        deliver(&world.event(i, &mut rng), &mut out)?;
+        if again.unit() < REDELIVERED {
+            let arrival = arrival_ms(i) + 1 + again.below(REDELIVERED_WITHIN_MS) as i64;
+            waiting.push(Reverse((arrival, i, state)));
+        }
+    }
+    while !waiting.is_empty() {
+        redeliver(&mut waiting, &world, &mut out)?;
+    }
+    out.into_iter().try_for_each(Files::finish)
+}
+
+/// The next of those that wait, drawn again from the state of the generator that made it.
+fn redeliver(
+    waiting: &mut BinaryHeap<Reverse<(i64, u64, u64)>>,
+    world: &World,
+    out: &mut [Files; 2],
+) -> io::Result<()> {
+    match waiting.pop() {
+        Some(Reverse((_, i, state))) => deliver(&world.event(i, &mut Rng(state)), out),
+        None => Ok(()),
+    }
+}
+
+fn deliver(event: &Event, [whole, narrow]: &mut [Files; 2]) -> io::Result<()> {
+    event.write(whole)?;
+    event.write_narrow(narrow)
+}
+
+fn write_join([impressions, clicks]: [u64; 2], [left, right]: [&str; 2], seed: u64) -> io::Result<()> {
+    let mut rng = Rng(seed);
+    let shown = write_impressions(impressions, left, seed, &mut rng)?;
+    write_clicks(clicks, right, seed, &shown, &mut rng)
+}
+
+/// The times of the impressions, in the order in which they arrive.
+fn write_impressions(rows: u64, prefix: &str, seed: u64, rng: &mut Rng) -> io::Result<Vec<i64>> {
+    let mut files = Files::create(prefix, "imp_id,imp_time,user_id,page_id,campaign,price")?;
+    let (users, pages) = (Alias::zipf(USERS as usize, 0.8), Alias::zipf(PAGES as usize, 0.9));
+    let step = DAY_MS as f64 / rows as f64;
+    let mut shown = Vec::new();
+    for i in 0..rows {
+        let at = START + 60_000 + (i as f64 * step) as i64 - delay_ms(rng);
+        shown.push(at);
+        let (id, time) = (impression_id(i, seed), timestamp(at));
+        let (user, page) = (scattered_user(users.draw(rng) as u64), scattered_page(pages.draw(rng) as u64));
+        let (campaign, price) = (rng.below(50), Money(rng.below(500)));
+        write!(
+            files.jsonl,
+            r#"{{"imp_id":"{id}","imp_time":"{time}","user_id":"u{user:06}","page_id":"page-{page:04}","#
+        )?;
+        writeln!(files.jsonl, r#""campaign":"camp-{campaign:02}","price":{price}}}"#)?;
+        writeln!(files.csv, "{id},{time},u{user:06},page-{page:04},camp-{campaign:02},{price}")?;
+    }
+    files.finish()?;
+    Ok(shown)
+}
+
+/// 90 % of the clicks within half an hour of their impression, 5 % up to two hours, 5 % of an impression not there.
+fn write_clicks(rows: u64, prefix: &str, seed: u64, shown: &[i64], rng: &mut Rng) -> io::Result<()> {
+    let mut files = Files::create(prefix, "click_id,imp_id,click_time,amount")?;
+    let mut clicks: Vec<(i64, i64, u64)> = (0..rows).map(|k| click(k, shown, rng)).collect();
+    clicks.sort_unstable();
+    for (_, at, impression) in clicks {
+        let (impression, time) = (impression_id(impression, seed), timestamp(at));
+        let (id, amount) = (uuid(rng.next(), rng.next()), Money(rng.below(10_000)));
+        write!(files.jsonl, r#"{{"click_id":"{id}","imp_id":"{impression}","click_time":"{time}","#)?;
+        writeln!(files.jsonl, r#""amount":{amount}}}"#)?;
+        writeln!(files.csv, "{id},{impression},{time},{amount}")?;
+    }
+    files.finish()
+}
+
+/// When a click arrives, when it happened, and the number of its impression.
+fn click(k: u64, shown: &[i64], rng: &mut Rng) -> (i64, i64, u64) {
+    let kind = rng.unit();
+    let i = rng.below(shown.len() as u64);
+    let after = if (0.90..0.95).contains(&kind) {
+        CLICK_WITHIN_MS + 1 + rng.below(5_400_000) as i64
+    } else {
+        loop {
+            let after = (240_000.0 * exponential(rng)) as i64;
+            if after <= CLICK_WITHIN_MS {
+                break after;
+            }
+        }
+    };
+    let at = shown[i as usize] + after;
+    let impression = if kind < 0.95 { i } else { u64::MAX - 1 - k };
+    (at + delay_ms(rng), at, impression)
+}
+
+fn impression_id(i: u64, seed: u64) -> String {
+    uuid(mix(i ^ (seed << 40)), mix(!i ^ (seed << 40)))
+}
+
+/// Scattered, so that the order of the ids is not the order of their frequency.
+fn scattered_user(rank: u64) -> u64 {
+    (rank * 7919 + 13) % USERS
+}
+
+fn scattered_page(rank: u64) -> u64 {
+    (rank * 367 + 5) % PAGES
+}
+
+fn arrival_ms(i: u64) -> i64 {
+    START + 60_000 + (i as i64 * 864) / 100
+}
+
+/// Hundredths, written with a point.
+struct Money(u64);
+
+impl std::fmt::Display for Money {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{:02}", self.0 / 100, self.0 % 100)
+    }
+}
+
+const EVENT_HEADER: &str = "event_time,user_id,page_id,event_type,amount,status,trace_id,user_agent";
+const NARROW_HEADER: &str = "event_time,trace_id,amount";
 
 struct Event<'a> {
     time: String,
     user: u64,
     page: u64,
     kind: &'static str,
-    cents: u64,
+    amount: Money,
     status: u16,
     trace: String,
     agent: &'a str,
 }
 
 impl Event<'_> {
-    fn write_jsonl(&self, out: &mut impl Write) -> io::Result<()> {
-        let Event { time, user, page, kind, cents, status, trace, agent } = self;
-        let (whole, hundredths) = (cents / 100, cents % 100);
-        write!(out, r#"{{"event_time":"{time}","user_id":"u{user:06}","page_id":"page-{page:04}","#)?;
-        write!(out, r#""event_type":"{kind}","amount":{whole}.{hundredths:02},"status":{status},"#)?;
-        writeln!(out, r#""trace_id":"{trace}","user_agent":"{agent}"}}"#)
+    fn write(&self, files: &mut Files) -> io::Result<()> {
+        let Event { time, user, page, kind, amount, status, trace, agent } = self;
+        write!(files.jsonl, r#"{{"event_time":"{time}","user_id":"u{user:06}","page_id":"page-{page:04}","#)?;
+        write!(files.jsonl, r#""event_type":"{kind}","amount":{amount},"status":{status},"#)?;
+        writeln!(files.jsonl, r#""trace_id":"{trace}","user_agent":"{agent}"}}"#)?;
+        writeln!(files.csv, "{time},u{user:06},page-{page:04},{kind},{amount},{status},{trace},\"{agent}\"")
     }
 
-    fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
-        let Event { time, user, page, kind, cents, status, trace, agent } = self;
-        let (whole, hundredths) = (cents / 100, cents % 100);
-        write!(out, "{time},u{user:06},page-{page:04},{kind},{whole}.{hundredths:02},{status},{trace},\"{agent}\"\n")
+    fn write_narrow(&self, files: &mut Files) -> io::Result<()> {
+        let Event { time, trace, amount, .. } = self;
+        writeln!(files.jsonl, r#"{{"event_time":"{time}","trace_id":"{trace}","amount":{amount}}}"#)?;
+        writeln!(files.csv, "{time},{trace},{amount}")
     }
 }
 
@@ -115,18 +290,17 @@ impl World {
     }
 
     fn event(&self, i: u64, rng: &mut Rng) -> Event<'_> {
-        let arrival = START + 60_000 + (i as i64 * 864) / 100;
+        let arrival = arrival_ms(i);
         let time = timestamp(arrival - delay_ms(rng));
         let user = self.user(arrival as u64 / SLOT_MS, rng);
         let page = self.pages.draw(rng) as u64;
         Event {
             time,
-            // Scattered, so that the order of the ids is not the order of their frequency.
-            user: (user * 7919 + 13) % USERS,
-            page: (page * 367 + 5) % PAGES,
+            user: scattered_user(user),
+            page: scattered_page(page),
             kind: EVENT_TYPES[self.kinds.draw(rng)],
             status: STATUSES[self.statuses.draw(rng)],
-            cents: (exponential(rng) * 2500.0) as u64 + 1,
+            amount: Money((exponential(rng) * 2500.0) as u64 + 1),
             trace: uuid(rng.next(), rng.next()),
             agent: &self.agents[self.agent.draw(rng)],
         }
@@ -230,14 +404,18 @@ impl Alias {
 
     fn draw(&self, rng: &mut Rng) -> usize {
         let i = rng.below(self.keep.len() as u64) as usize;
-        if rng.unit() < self.keep[i] { i } else { self.other[i] }
+        if rng.unit() < self.keep[i] {
+            i
+        } else {
+            self.other[i]
+        }
     }
 }
 
 /// RFC 3339 in UTC with milliseconds.
 fn timestamp(ms: i64) -> String {
-    let (year, month, day) = civil(ms.div_euclid(86_400_000));
-    let ms = ms.rem_euclid(86_400_000);
+    let (year, month, day) = civil(ms.div_euclid(DAY_MS));
+    let ms = ms.rem_euclid(DAY_MS);
     let (hour, minute, second, ms) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60, ms % 1000);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
 }

@@ -1,4 +1,4 @@
-"""One job by Polars: peer_polars.py WORK FORMAT FILE OUT.csv THREADS.
+"""One job by Polars: peer_polars.py WORK FORMAT FILE... OUT THREADS; OUT ends in .csv or .jsonl.
 
 Lazy, on the streaming engine, with an explicit schema and the needed columns only. Sliding windows are made of counts
 per minute: group_by_dynamic has to sort all events first and took four times as long.
@@ -7,12 +7,12 @@ per minute: group_by_dynamic has to sort all events first and took four times as
 import os
 import sys
 
-WORK, FORMAT, FILE, OUT, THREADS = sys.argv[1:]
+WORK, FORMAT, *FILES, OUT, THREADS = sys.argv[1:]
 os.environ["POLARS_MAX_THREADS"] = THREADS  # read once, at import
 
 import polars as pl  # noqa: E402
 
-SCHEMA = {
+EVENT = {
     "event_time": pl.String,
     "user_id": pl.String,
     "page_id": pl.String,
@@ -22,19 +22,34 @@ SCHEMA = {
     "trace_id": pl.String,
     "user_agent": pl.String,
 }
+NARROW = {name: EVENT[name] for name in ["event_time", "trace_id", "amount"]}
+IMPRESSION = {
+    "imp_id": pl.String,
+    "imp_time": pl.String,
+    "user_id": pl.String,
+    "page_id": pl.String,
+    "campaign": pl.String,
+    "price": pl.Float64,
+}
+CLICK = {"click_id": pl.String, "imp_id": pl.String, "click_time": pl.String, "amount": pl.Float64}
 TIME, AMOUNT = pl.col("event_time"), pl.col("amount")
 
 
-def events(*names):
-    """These columns of the file, the time as a plain instant in UTC."""
+def table(file, schema, names, time):
+    """These columns of a file, the time as a plain instant in UTC."""
+    time = pl.col(time)
     if FORMAT == "parquet":
-        return pl.scan_parquet(FILE).select(names).with_columns(TIME.dt.replace_time_zone(None))
+        return pl.scan_parquet(file).select(names).with_columns(time.dt.replace_time_zone(None))
     if FORMAT == "jsonl":
-        rows = pl.scan_ndjson(FILE, schema={name: SCHEMA[name] for name in names})
+        rows = pl.scan_ndjson(file, schema={name: schema[name] for name in names})
     else:
-        rows = pl.scan_csv(FILE, schema=SCHEMA).select(names)
-    time = TIME.str.to_datetime("%Y-%m-%dT%H:%M:%S%.3fZ", time_unit="ms", cache=False, strict=True)
-    return rows.with_columns(time)
+        rows = pl.scan_csv(file, schema=schema).select(names)
+    return rows.with_columns(time.str.to_datetime("%Y-%m-%dT%H:%M:%S%.3fZ", time_unit="ms", cache=False, strict=True))
+
+
+def events(*names):
+    """These columns of the events."""
+    return table(FILES[0], EVENT, names, "event_time")
 
 
 def tumbling():
@@ -98,5 +113,34 @@ def ten():
     return grouped("1m", pl.col("page_id").str.to_uppercase().alias("page"), rows, *values)
 
 
-WORKS = {"w1": tumbling, "w2": sliding, "w3": sessions, "w4": percentile, "w5": different, "w6": ten}
-WORKS[WORK]().sink_csv(OUT, engine="streaming")
+def join():
+    """w7: clicks with their impression, if that was at most half an hour before."""
+    impressions = table(FILES[0], IMPRESSION, ["imp_id", "imp_time", "campaign"], "imp_time")
+    clicks = table(FILES[1], CLICK, list(CLICK), "click_time")
+    after = pl.col("click_time") - pl.col("imp_time")
+    rows = clicks.join(impressions, on="imp_id", how="inner")
+    rows = rows.filter((after >= pl.duration(minutes=0)) & (after <= pl.duration(minutes=30)))
+    return rows.select("click_id", "imp_id", "click_time", "imp_time", "campaign", "amount")
+
+
+def first_deliveries(schema):
+    """w8, w9: each id once."""
+    return table(FILES[0], schema, list(schema), "event_time").unique(subset=["trace_id"], keep="any")
+
+
+WORKS = {
+    "w1": tumbling,
+    "w2": sliding,
+    "w3": sessions,
+    "w4": percentile,
+    "w5": different,
+    "w6": ten,
+    "w7": join,
+    "w8": lambda: first_deliveries(EVENT),
+    "w9": lambda: first_deliveries(NARROW),
+}
+answer = WORKS[WORK]()
+if OUT.endswith(".jsonl"):
+    answer.sink_ndjson(OUT, engine="streaming")
+else:
+    answer.sink_csv(OUT, engine="streaming")

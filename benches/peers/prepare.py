@@ -1,4 +1,4 @@
-"""What a comparison needs before it can run: the binary, the peers in a virtual environment, and the events.
+"""What a comparison needs before it can run: the binary, the peers in a virtual environment, and the data.
 
 Each thing is made once and kept; it gets its name only when it is complete.
 """
@@ -16,6 +16,11 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
 WORKSHOP = TARGET / "peers"
+
+# What one run of the generator makes. Deliveries are counted without those that come twice.
+KINDS = {"events": ["events"], "join": ["impressions", "clicks"], "deliveries": ["deliveries", "narrow"]}
+# One impression to so many events, one click to so many.
+SHARE = {"impressions": 5, "clicks": 10}
 
 
 def say(text):
@@ -60,35 +65,47 @@ def size_name(rows: int) -> str:
     return f"{rows // 1_000_000}m" if rows % 1_000_000 == 0 else str(rows)
 
 
-def file_of(folder: Path, rows: int, file_format: str) -> Path:
-    """Where the events of that size and format are kept."""
-    return folder / f"events_{size_name(rows)}.{file_format}"
+def file_of(folder: Path, table: str, rows: int, file_format: str) -> Path:
+    """Where so many records of that kind are kept in that format."""
+    return folder / f"{table}_{size_name(rows)}.{file_format}"
 
 
-def events(folder: Path, rows: int, formats: list[str], interpreter: Path):
+def records(table: str, rows: int) -> int:
+    """How many records of a kind go with so many events."""
+    return max(rows // SHARE.get(table, 1), 1)
+
+
+def data(folder: Path, tables: list[str], rows: int, formats: list[str], interpreter: Path):
     """Make the files that are missing."""
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = {"csv" if name == "parquet" else name for name in formats}
-    parquet = file_of(folder, rows, "parquet")
-    if parquet.exists() and "csv" not in formats:
-        wanted.discard("csv")
-    if any(not file_of(folder, rows, name).exists() for name in wanted):
-        generate(folder, rows)
-    if "parquet" in formats and not parquet.exists():
-        to_parquet(folder, rows, interpreter)
+    for kind, made in KINDS.items():
+        wanted = [table for table in made if table in tables]
+        if any(not source(folder, table, rows, name).exists() for table in wanted for name in formats):
+            generate(folder, kind, rows, wanted)
+    if "parquet" in formats:
+        for table in tables:
+            to_parquet(folder, table, rows, interpreter)
 
 
-def generate(folder: Path, rows: int):
+def source(folder: Path, table: str, rows: int, file_format: str) -> Path:
+    """What the generator has to have made; Parquet is made from CSV."""
+    file = file_of(folder, table, records(table, rows), file_format)
+    return file.with_suffix(".csv") if file_format == "parquet" and not file.exists() else file
+
+
+def generate(folder: Path, kind: str, rows: int, wanted: list[str]):
     """Both text formats; a file that is there already has the same bytes and is left alone."""
-    say(f"generating {rows:,} events in {folder}")
-    partial = folder / f"partial-{os.getpid()}"
-    call(generator(), rows, partial)
-    for name in ("jsonl", "csv"):
-        made, final = partial.with_suffix(f".{name}"), file_of(folder, rows, name)
-        if final.exists():
-            made.unlink()
-        else:
-            made.replace(final)
+    say(f"generating {', '.join(wanted)} for {rows:,} events in {folder}")
+    partials = {table: folder / f"partial-{os.getpid()}-{table}" for table in KINDS[kind]}
+    counts = [records(table, rows) for table in KINDS[kind]] if kind == "join" else [rows]
+    call(generator(), kind, *counts, *partials.values())
+    for table, partial in partials.items():
+        for name in ("jsonl", "csv"):
+            made, final = partial.with_suffix(f".{name}"), file_of(folder, table, records(table, rows), name)
+            if final.exists() or table not in wanted:
+                made.unlink()
+            else:
+                made.replace(final)
 
 
 def generator() -> Path:
@@ -101,12 +118,15 @@ def generator() -> Path:
     return program
 
 
-def to_parquet(folder: Path, rows: int, interpreter: Path):
-    """From CSV, in row groups of about a million rows, or an eighth of that for a small file."""
+def to_parquet(folder: Path, table: str, rows: int, interpreter: Path):
+    """From CSV, in row groups of about a million rows, or an eighth of that for a small file; once."""
+    final = file_of(folder, table, records(table, rows), "parquet")
+    if final.exists():
+        return
     partial = folder / f"partial-{os.getpid()}.parquet"
-    group = 1_048_576 if rows >= 10_000_000 else 131_072
-    call(interpreter, HERE / "to_parquet.py", file_of(folder, rows, "csv"), partial, group)
-    partial.replace(file_of(folder, rows, "parquet"))
+    group = 1_048_576 if records(table, rows) >= 10_000_000 else 131_072
+    call(interpreter, HERE / "to_parquet.py", table, final.with_suffix(".csv"), partial, group)
+    partial.replace(final)
 
 
 def fresh_folder(name: str) -> Path:

@@ -7,7 +7,7 @@ Needs Python 3.9 and a Rust toolchain; the peers are installed into a virtual en
 from __future__ import annotations
 
 import argparse
-import filecmp
+import hashlib
 import json
 import os
 import platform
@@ -25,6 +25,12 @@ TEN = """count(*) AS n, sum(amount) AS total, avg(amount) AS mean, min(amount) A
     stddev(amount) AS spread, count(DISTINCT status) AS statuses, max(status) AS worst, bool_or(status = 404) AS missing,
     count(*) FILTER (WHERE event_type = 'click') AS clicks"""
 
+JOIN = ["--on", "imp_id", "--within", "0s..30m", "--left-time", "imp_time", "--right-time", "click_time"]
+PAIR = "r.click_id, l.imp_id, r.click_time, l.imp_time, l.campaign, r.amount"
+WINDOW = ["window", "-t", "event_time"]
+DEDUP = ["--by", "trace_id", "--within", "10m", "-t", "event_time"]
+
+# Unless said otherwise: a window command over the events, its answer as CSV.
 WORKS = {
     "w1": {
         "doc": "tumbling windows of 1 minute by page: count, sum",
@@ -50,6 +56,25 @@ WORKS = {
         "doc": "tumbling windows of 1 minute: a condition, a computed key, ten aggregates",
         "flags": ["--tumbling", "1m", "--where", "status < 500 AND amount > 0", "-g", "upper(page_id) AS page", "-a", TEN],
     },
+    "w7": {
+        "doc": "clicks joined to the impression they have the id of, at most 30 minutes after it",
+        "tables": ["impressions", "clicks"],
+        "head": ["join", *JOIN],
+        "flags": ["--select", PAIR],
+    },
+    "w8": {
+        "doc": "events delivered again within 10 minutes left out, by id: whole events, written as JSONL",
+        "tables": ["deliveries"],
+        "head": ["dedup", *DEDUP],
+        "flags": [],
+        "answer": "jsonl",
+    },
+    "w9": {
+        "doc": "the same of records of three fields, written as CSV",
+        "tables": ["narrow"],
+        "head": ["dedup", *DEDUP],
+        "flags": [],
+    },
 }
 FORMATS = ["jsonl", "csv", "parquet"]
 PEERS = ["duckdb", "polars"]
@@ -69,34 +94,65 @@ class Bench:
         self.threads = str(options.threads)
         self.peers = options.peers
 
-    def windrow_command(self, work: str, file: Path, out: Path) -> list[str]:
-        """The job as a windrow command. The delay is the generator's greatest, so no event is late."""
-        head = [str(self.windrow), "window", str(file), "-t", "event_time", *WORKS[work]["flags"], "-d", "60s"]
-        return [*head, "-O", "csv", "-o", str(out), "-j", self.threads, "-q"]
+    def inputs(self, work: str, rows: int, file_format: str) -> list[Path]:
+        """The files of a job, for so many events."""
+        tables = tables_of([work])
+        return [prepare.file_of(self.data, table, prepare.records(table, rows), file_format) for table in tables]
 
-    def peer_command(self, peer: str, work: str, file: Path, out: Path) -> list[str]:
+    def windrow_command(self, work: str, files: list[Path], out: Path) -> list[str]:
+        """The job as a windrow command. The delay is the generator's greatest, so no event is late."""
+        job = WORKS[work]
+        head = [str(self.windrow), *job.get("head", WINDOW), *map(str, files), *job["flags"], "-d", "60s"]
+        return [*head, "-O", answer_format(work), "-o", str(out), "-j", self.threads, "-q"]
+
+    def peer_command(self, peer: str, work: str, files: list[Path], out: Path) -> list[str]:
         """The same job by a peer."""
         script = prepare.HERE / f"peer_{peer}.py"
-        return [str(self.python), str(script), work, file.suffix[1:], str(file), str(out), self.threads]
+        return [str(self.python), str(script), work, files[0].suffix[1:], *map(str, files), str(out), self.threads]
 
-    def answer(self, tool: str, work: str, file: Path) -> Path:
+    def answer(self, tool: str, work: str, files: list[Path]) -> Path:
         """Where a tool's answer goes."""
-        return self.answers / f"{work}-{file.stem}-{file.suffix[1:]}-{tool}.csv"
+        name = f"{work}-{files[0].stem}-{files[0].suffix[1:]}-{tool}.{answer_format(work)}"
+        return self.answers / name
 
-    def commands(self, work: str, file: Path) -> dict[str, list[str]]:
+    def commands(self, work: str, files: list[Path]) -> dict[str, list[str]]:
         """The job for each tool, windrow first."""
-        jobs = {report.WINDROW: self.windrow_command(work, file, self.answer(report.WINDROW, work, file))}
+        jobs = {report.WINDROW: self.windrow_command(work, files, self.answer(report.WINDROW, work, files))}
         for peer in self.peers:
-            jobs[peer] = self.peer_command(peer, work, file, self.answer(peer, work, file))
+            jobs[peer] = self.peer_command(peer, work, files, self.answer(peer, work, files))
         return jobs
 
-    def compare(self, work: str, file: Path) -> dict[str, dict]:
+    def compare(self, work: str, files: list[Path]) -> dict[str, dict]:
         """Each peer's answer against windrow's."""
         found = {}
         for peer in self.peers:
-            answers = [self.answer(tool, work, file) for tool in (report.WINDROW, peer)]
+            answers = [self.answer(tool, work, files) for tool in (report.WINDROW, peer)]
             found[peer] = json.loads(output_of(self.python, prepare.HERE / "agree.py", work, *answers))
         return found
+
+    def clear(self, work: str, files: list[Path]):
+        """Removes the answers: those of all jobs together would take tens of gigabytes."""
+        for tool in (report.WINDROW, *self.peers):
+            self.answer(tool, work, files).unlink()
+
+
+def tables_of(works: list[str]) -> list[str]:
+    """What has to exist as files, in the order of the works, each once."""
+    return list(dict.fromkeys(table for work in works for table in WORKS[work].get("tables", ["events"])))
+
+
+def answer_format(work: str) -> str:
+    """What all tools write."""
+    return WORKS[work].get("answer", "csv")
+
+
+def digest(file: Path) -> str:
+    """Tells files of different bytes apart."""
+    made = hashlib.sha256()
+    with file.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            made.update(block)
+    return made.hexdigest()
 
 
 def listed(known):
@@ -131,7 +187,7 @@ def parse_options():
     add("--peers", type=listed(PEERS), default=PEERS, metavar="LIST", help=f"default {','.join(PEERS)}")
     add("--windrow", metavar="PATH", help="default target/release/windrow, built if missing")
     add("--threads", type=positive, default=2, help="threads of each tool (default 2)")
-    add("--data", metavar="DIR", default=data, help="the events' folder (default $BENCH_DATA or target/peers/data)")
+    add("--data", metavar="DIR", default=data, help="the data's folder (default $BENCH_DATA or target/peers/data)")
     add("--json", metavar="FILE", help="also write every single run to this file")
     return parser.parse_args()
 
@@ -179,26 +235,26 @@ def check_answers(bench: Bench, options) -> list[dict]:
     results = []
     for work in options.work:
         for file_format in options.formats:
-            file = prepare.file_of(bench.data, options.rows, file_format)
-            measure.in_turn(bench.commands(work, file), 1)
-            found = bench.compare(work, file)
-            results.append({"work": work, "format": file_format, "answers": found})
+            files = bench.inputs(work, options.rows, file_format)
+            measure.in_turn(bench.commands(work, files), 1)
+            found = bench.compare(work, files)
+            same = digest(bench.answer(report.WINDROW, work, files))
+            bench.clear(work, files)
+            results.append({"work": work, "format": file_format, "answers": found, "sha256": same})
             for peer, of_peer in found.items():
                 print(report.agreement(work, file_format, peer, of_peer), flush=True)
     return results
 
 
-def same_bytes(bench: Bench, options) -> bool:
+def same_bytes(options, results: list[dict]) -> bool:
     """Whether windrow's answer is the same file whatever the input's format."""
     same = True
     for work in options.work:
-        files = [prepare.file_of(bench.data, options.rows, name) for name in options.formats]
-        first, *others = [bench.answer(report.WINDROW, work, file) for file in files]
-        equal = all(filecmp.cmp(first, other, shallow=False) for other in others)
-        if others:
-            verdict = "the same" if equal else "DIFFERENT"
+        digests = {result["sha256"] for result in results if result["work"] == work}
+        if len(options.formats) > 1:
+            verdict = "the same" if len(digests) == 1 else "DIFFERENT"
             print(f"{work}  windrow writes {verdict} bytes from {', '.join(options.formats)}")
-        same = same and equal
+        same = same and len(digests) == 1
     return same
 
 
@@ -206,21 +262,21 @@ def time_works(bench: Bench, options, results: list[dict]):
     """Adds the timed runs to each result."""
     for result in results:
         prepare.say(f"timing {result['work']} {result['format']}")
-        file = prepare.file_of(bench.data, options.rows, result["format"])
-        result["runs"] = measure.in_turn(bench.commands(result["work"], file), options.runs)
+        files = bench.inputs(result["work"], options.rows, result["format"])
+        result["runs"] = measure.in_turn(bench.commands(result["work"], files), options.runs)
+        bench.clear(result["work"], files)
     print("\nTime (medians) and memory (greatest); a ratio is peer / windrow: median (least-greatest) of the rounds\n")
     print(report.works(results), flush=True)
 
 
 def time_tiny(bench: Bench, options) -> dict:
     """From start to finish on ten lines."""
-    folder = prepare.WORKSHOP / "data"
-    file_format = options.formats[0]
-    prepare.events(folder, TINY_ROWS, [file_format], bench.python)
-    commands = bench.commands(options.work[0], prepare.file_of(folder, TINY_ROWS, file_format))
+    work, file_format = options.work[0], options.formats[0]
+    prepare.data(bench.data, tables_of([work]), TINY_ROWS, [file_format], bench.python)
+    commands = bench.commands(work, bench.inputs(work, TINY_ROWS, file_format))
     measure.in_turn(commands, 1)
     runs = measure.in_turn(commands, TINY_ROUNDS)
-    print(f"\nStart to finish on {TINY_ROWS} events, {options.work[0]} {file_format}, {TINY_ROUNDS} runs in turn\n")
+    print(f"\nStart to finish on {TINY_ROWS} events, {work} {file_format}, {TINY_ROUNDS} runs in turn\n")
     print(report.short(runs), flush=True)
     return runs
 
@@ -230,10 +286,11 @@ def memory_by_size(bench: Bench, options) -> list[dict]:
     peaks = []
     for work in options.work:
         for file_format in options.formats:
-            files = {prepare.size_name(n): prepare.file_of(bench.data, n, file_format) for n in MEMORY_ROWS}
-            if all(file.exists() for file in files.values()):
-                out = bench.answers / "memory.csv"
-                sizes = {s: measure.run(bench.windrow_command(work, f, out)).peak_mb for s, f in files.items()}
+            sizes = {prepare.size_name(n): bench.inputs(work, n, file_format) for n in MEMORY_ROWS}
+            if all(file.exists() for files in sizes.values() for file in files):
+                out = bench.answers / "memory"
+                sizes = {s: measure.run(bench.windrow_command(work, f, out)).peak_mb for s, f in sizes.items()}
+                out.unlink()
                 peaks.append({"work": work, "format": file_format, **sizes})
     if peaks:
         print("\nPeak memory of windrow by size\n")
@@ -251,11 +308,11 @@ def main() -> int:
     """Prepare, check, time, print. 1 when answers differ."""
     options = parse_options()
     bench = Bench(options)
-    prepare.events(bench.data, options.rows, options.formats, bench.python)
+    prepare.data(bench.data, tables_of(options.work), options.rows, options.formats, bench.python)
     conditions = describe(bench, options)
     print_conditions(conditions)
     results = check_answers(bench, options)
-    same = same_bytes(bench, options)
+    same = same_bytes(options, results)
     time_works(bench, options, results)
     tiny = time_tiny(bench, options)
     peaks = memory_by_size(bench, options)
