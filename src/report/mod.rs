@@ -180,7 +180,7 @@ impl Summary {
         self.fired_by_end += right.fired_by_end;
         self.peak = self.peak.max(right.peak);
         self.heaviest.extend(right.heaviest);
-        self.heaviest.sort_by(|a, b| b.1.cmp(&a.1));
+        self.heaviest.sort_by_key(|heavy| std::cmp::Reverse(heavy.1));
         self.lateness.add(&right.lateness);
         let jump = right.jump.map(|jump| Jump { input: jump.input + before, ..jump });
         self.jump = self.jump.into_iter().chain(jump).max_by_key(|jump| jump.late);

@@ -121,8 +121,8 @@ pub fn lookup(plan: LookupPlan, reporter: &Reporter) -> Result<()> {
         let mut table = input::prepare(&plan.table, &[], seen.traffic)?;
         let looking_up = LookingUp::of(&plan, [&field_names(&side.input, &events), &field_names(&plan.table, &table)])?;
         let [program, of_table] = &looking_up.programs;
-        sample_again(&mut events, &program)?;
-        sample_again(&mut table, &of_table)?;
+        sample_again(&mut events, program)?;
+        sample_again(&mut table, of_table)?;
         let ready = Ready::of(events, &plan.bad, Arc::clone(program))?;
         let table = Ready::of(table, &plan.bad, Arc::clone(of_table))?;
         looking_up.check_table(&table.types()?)?;
@@ -186,7 +186,7 @@ pub fn join(plan: JoinPlan, reporter: &Reporter) -> Result<()> {
         });
         let files = SideFiles::open(&sides, &plan.bad, None)?;
         let results = Results::open(&plan.output, &operator.schema(), plan.threads > 1, false)?;
-        let outputs = Outputs::new(Target::Rows(results), files, plan.bounds.has_windows());
+        let outputs = Outputs::new(Target::Rows(Box::new(results)), files, plan.bounds.has_windows());
         two::carry_out(&plan, ready, operator, outputs, seen)
     })
 }

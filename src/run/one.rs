@@ -67,7 +67,7 @@ impl Stream<'_> {
     /// Rows that are encoded; written beside the loop, if there are threads to spare.
     pub(super) fn rows_target(&self, operator: &dyn Operator) -> Result<Target> {
         let results = Results::open(self.output, &operator.schema(), self.threads > 1, self.tables)?;
-        Ok(Target::Rows(results))
+        Ok(Target::Rows(Box::new(results)))
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Outputs {
 /// Where results go.
 pub(super) enum Target {
     /// Rows, encoded.
-    Rows(Results),
+    Rows(Box<Results>),
     /// Records of the input as they stood.
     Records(Records),
 }
