@@ -707,7 +707,7 @@ fn csv_has_numbers_that_are_not_finite() {
     maximum(&many, "-q", &format!("{head}inf,1.0\n"));
     // What is written reads back.
     let folder = Folder::new();
-    folder.put("in.csv", &csv(&["-inf", "2", "nan"]));
+    folder.put("in.csv", csv(&["-inf", "2", "nan"]));
     let back = "-a 'max(v) AS v, min(v) AS w' -O csv | windrow window - -i csv -t window_start --tumbling 1m \
                 -a 'max(v) AS v, min(w) AS w' -O csv --schema 'v double, w double'";
     assert_eq!(prints(&folder, &format!("in.csv {JOB} {back}")), format!("{head}NaN,-inf\n"));
