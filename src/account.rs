@@ -94,6 +94,13 @@ impl Lateness {
         self.max = self.max.max(behind);
     }
 
+    /// Takes over what another has counted.
+    pub fn add(&mut self, other: &Lateness) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
+        self.total += other.total;
+        self.max = self.max.max(other.max);
+    }
+
     /// How many records were counted.
     pub fn total(&self) -> u64 {
         self.total

@@ -6,6 +6,7 @@
 use crate::time::{Span, Ts};
 use arrow::array::RecordBatch;
 use arrow::buffer::{BooleanBuffer, ScalarBuffer};
+use arrow::datatypes::Schema;
 use std::sync::Arc;
 
 /// The promise that no on-time event before this instant will come.
@@ -229,6 +230,18 @@ pub struct EventBatch {
 }
 
 impl EventBatch {
+    /// No row, at a watermark.
+    pub fn empty(mark: Watermark) -> Self {
+        Self {
+            rows: RecordBatch::new_empty(Arc::new(Schema::empty())),
+            times: Times::new(ScalarBuffer::from(Vec::new())),
+            marks: Marks::never(),
+            last_mark: mark,
+            positions: Positions::Each(Vec::new()),
+            selected: None,
+        }
+    }
+
     /// Whether a row is to be used.
     #[inline]
     pub fn is_selected(&self, row: usize) -> bool {
@@ -267,6 +280,15 @@ impl Positions {
         match self {
             Positions::Run(first) => Position(first.0 + row as u64),
             Positions::Each(all) => all[row],
+        }
+    }
+
+    /// Those of rows `start .. start + len`.
+    #[must_use]
+    pub fn slice(&self, start: usize, len: usize) -> Self {
+        match self {
+            Positions::Run(first) => Positions::Run(Position(first.0 + start as u64)),
+            Positions::Each(all) => Positions::Each(all[start..start + len].to_vec()),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! value with -0 equal to 0 and NaN above all. So a table of groups never looks at a column again, and sorting groups
 //! is comparing bytes. Must not know windows, aggregates or files.
 
+use crate::json::{as_text, of_column};
 use crate::schema::{FieldType, number_text};
 use crate::time::{Ts, Zone, format_rfc3339};
 use arrow::array::{
@@ -109,6 +110,30 @@ impl Keys {
         self.hashes.push(hash(key));
     }
 
+    /// Adds the keys of some rows of another batch, each for itself.
+    pub fn extend(&mut self, other: &Keys, rows: impl Iterator<Item = usize>) {
+        debug_assert!(self.of_row.is_none());
+        for row in rows {
+            let index = other.index(row);
+            self.bytes.extend_from_slice(other.key(index));
+            self.ends.push(self.bytes.len() as u32);
+            self.hashes.push(other.hash(index));
+        }
+    }
+
+    /// The same keys after their columns changed type.
+    #[must_use]
+    pub fn retyped(&self, from: &[FieldType], to: &[FieldType]) -> Keys {
+        let all: Vec<&[u8]> = (0..self.len()).map(|index| self.key(index)).collect();
+        Keys { of_row: self.of_row.clone(), ..retype(&all, from, to) }
+    }
+
+    /// Bytes of memory held.
+    pub fn bytes(&self) -> usize {
+        let of_row = self.of_row.as_ref().map_or(0, |of_row| of_row.capacity() * 4);
+        self.bytes.capacity() + self.ends.capacity() * 4 + self.hashes.capacity() * 8 + of_row
+    }
+
     /// How many distinct indices [`Keys::index`] may give.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -153,11 +178,11 @@ fn is_small_dictionary(column: &ArrayRef) -> bool {
         && column.as_dictionary::<Int32Type>().values().len() <= column.len() / 2
 }
 
-/// A dictionary as the column it stands for.
+/// A dictionary as the column it stands for, JSON as text.
 fn plain(column: &ArrayRef) -> ArrayRef {
     match column.data_type() {
         DataType::Dictionary(_, values) => cast(column, values).unwrap_or_else(|_| Arc::clone(column)),
-        _ => Arc::clone(column),
+        _ => as_text(column),
     }
 }
 
@@ -266,7 +291,7 @@ fn decode_column(rest: &mut [&[u8]], ty: FieldType, last: bool) -> ArrayRef {
             Arc::new(values.with_data_type(DataType::Decimal128(precision, scale)))
         }
         // A list is no key.
-        FieldType::Text | FieldType::List(_) => decode_text(rest, last),
+        FieldType::Text | FieldType::Json | FieldType::List(_) => decode_text(rest, last),
     }
 }
 
@@ -333,7 +358,7 @@ pub fn retype(keys: &[&[u8]], from: &[FieldType], to: &[FieldType]) -> Keys {
 
 /// A column as another type: only the widenings of [`Column::misfit`](crate::schema::Column::misfit) happen.
 /// Numbers become [their text](number_text).
-fn to_type(column: &ArrayRef, ty: FieldType) -> ArrayRef {
+pub fn to_type(column: &ArrayRef, ty: FieldType) -> ArrayRef {
     match (column.data_type(), ty) {
         (DataType::Float64, FieldType::Text) => {
             let column = column.as_primitive::<Float64Type>();
@@ -342,6 +367,8 @@ fn to_type(column: &ArrayRef, ty: FieldType) -> ArrayRef {
             Arc::new(text.finish())
         }
         (from, _) if *from == ty.arrow() => Arc::clone(column),
+        (_, FieldType::Json) => of_column(column),
+        (DataType::LargeUtf8, FieldType::Text) => as_text(column),
         _ => cast(column, &ty.arrow()).unwrap_or_else(|_| Arc::clone(column)),
     }
 }
@@ -482,5 +509,17 @@ mod tests {
         let new = retype(&old, &[FieldType::Double], &[FieldType::Text]);
         let shown: Vec<String> = (0..5).map(|i| show(new.key(i), &[FieldType::Text])).collect();
         assert_eq!(shown, ["1", "0.1", "1e+16", "1.5e+300", "1e-7"]);
+    }
+
+    #[test]
+    fn a_key_of_json_is_that_of_its_text() {
+        let json: ArrayRef = Arc::new(arrow::array::LargeStringArray::from(vec![Some("\"a\""), Some("[1]"), None]));
+        let text: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), Some("[1]"), None]));
+        for columns in [[&json, &json], [&text, &json]] {
+            let (keys, same) =
+                (Keys::encode(&columns.map(Arc::clone), 3), Keys::encode(&[text.clone(), text.clone()], 3));
+            (0..3).for_each(|row| assert_eq!(keys.key(row), same.key(row)));
+        }
+        assert_eq!(Keys::encode(&[json], 3).key(0), Keys::encode(&[text], 3).key(0));
     }
 }

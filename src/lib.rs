@@ -30,6 +30,7 @@
 //! |---|---|---|
 //! | [`time`] | instants, spans, zones, calendars | batches, files, flags, the wall clock |
 //! | [`schema`] | which fields a job uses, and their types | files, windows, flags |
+//! | [`json`] | columns of JSON texts, and other columns as such | records, formats |
 //! | [`event`], [`clock`] | events and the marks they are judged by | windows, operators |
 //! | [`keys`] | key columns as ordered bytes | windows, files |
 //! | [`expr`] | SQL text to trees, trees to bound expressions, and their values over columns | windows, files |
@@ -90,6 +91,7 @@ pub mod event;
 pub mod expr;
 pub mod format;
 pub mod input;
+pub mod json;
 pub mod keys;
 pub mod operator;
 pub mod output;

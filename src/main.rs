@@ -29,9 +29,26 @@ fn carry_out(env: &Environment, reporter: &mut Reporter) -> Result<()> {
     match cli::parse(std::env::args_os(), env)? {
         Command::Print(text) => output::print(&text),
         Command::Window(plan) => {
-            *reporter = Reporter::new(&plan.report, env.stderr_is_terminal);
-            signals::watch()?;
-            run::run(*plan, reporter)
+            start(reporter, &plan.report, env)?;
+            run::window(*plan, reporter)
+        }
+        Command::Join(plan) => {
+            start(reporter, &plan.report, env)?;
+            run::join(*plan, reporter)
+        }
+        Command::Lookup(plan) => {
+            start(reporter, &plan.report, env)?;
+            run::lookup(*plan, reporter)
+        }
+        Command::Dedup(plan) => {
+            start(reporter, &plan.report, env)?;
+            run::dedup(*plan, reporter)
         }
     }
+}
+
+/// A job begins: what people see of it, and what stops it.
+fn start(reporter: &mut Reporter, plan: &ReportPlan, env: &Environment) -> Result<()> {
+    *reporter = Reporter::new(plan, env.stderr_is_terminal);
+    signals::watch()
 }

@@ -78,6 +78,12 @@ impl FieldPath {
         &self.parts
     }
 
+    /// The way from the member that the first `parts` of its names lead to.
+    pub fn steps_behind(&self, parts: usize) -> Vec<Step> {
+        let members = self.parts.iter().skip(parts).cloned().map(Step::Member);
+        members.chain(self.inside.iter().cloned()).collect()
+    }
+
     /// The way on from there, into an array: empty for most paths.
     pub fn inside(&self) -> &[Step] {
         &self.inside
@@ -138,6 +144,9 @@ pub enum FieldType {
     },
     /// An instant (microseconds, UTC).
     Time,
+    /// A value of any kind as its JSON text, on one line: an object or array, or scalars of several kinds. Only a
+    /// [`Role::Whole`] column has it. To an expression it is a text.
+    Json,
     /// A list of values of one of the other types: only results have it. See [`FieldType::list`].
     List(&'static FieldType),
 }
@@ -171,6 +180,8 @@ impl FieldType {
             FieldType::Text => DataType::Utf8,
             FieldType::Decimal { precision, scale } => DataType::Decimal128(precision, scale),
             FieldType::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+            // No other column of ours is of this type, which tells JSON from text wherever only arrays are at hand.
+            FieldType::Json => DataType::LargeUtf8,
             FieldType::List(item) => DataType::List(Arc::new(Field::new_list_field(item.arrow(), true))),
         }
     }
@@ -195,6 +206,7 @@ impl FieldType {
             DataType::Boolean => FieldType::Bool,
             DataType::Decimal128(precision, scale) => FieldType::Decimal { precision: *precision, scale: *scale },
             DataType::Timestamp(..) => FieldType::Time,
+            DataType::LargeUtf8 => FieldType::Json,
             _ => FieldType::Text,
         }
     }
@@ -208,6 +220,7 @@ impl FieldType {
             FieldType::Text => "text".into(),
             FieldType::Decimal { precision, scale } => format!("decimal({precision},{scale})"),
             FieldType::Time => "timestamp".into(),
+            FieldType::Json => "json".into(),
             FieldType::List(item) => format!("{}[]", item.name()),
         }
     }
@@ -217,11 +230,18 @@ impl FieldType {
         matches!(self, FieldType::Int | FieldType::Double | FieldType::Decimal { .. })
     }
 
-    /// The narrowest type that holds values of both: of two inputs, or of a sample.
+    /// The type as expressions know it: to them JSON is a text.
+    #[must_use]
+    pub fn in_expressions(self) -> FieldType {
+        if self == FieldType::Json { FieldType::Text } else { self }
+    }
+
+    /// The narrowest type that holds values of both: of two inputs, or of a sample. JSON holds every value.
     pub fn unify(self, other: FieldType) -> FieldType {
-        use FieldType::{Decimal, Double, Int, Text};
+        use FieldType::{Decimal, Double, Int, Json, Text};
         match (self, other) {
             (a, b) if a == b => a,
+            (Json, _) | (_, Json) => Json,
             (Int | Double, Int | Double) => Double,
             (Int, Decimal { precision, scale }) | (Decimal { precision, scale }, Int) => {
                 let _ = precision;
@@ -279,6 +299,23 @@ pub enum Role {
     Value,
     /// It is aggregated and must be a number.
     Number,
+    /// It is passed on as it is, whatever it is. See [`Column::misfit`].
+    Whole,
+}
+
+impl Role {
+    /// The type of a column in which values of both types were seen: the narrowest that holds both
+    /// ([`FieldType::unify`]), or for a field that is passed on the narrowest that loses nothing of either.
+    pub fn unify(self, a: FieldType, b: FieldType) -> FieldType {
+        use FieldType::{Decimal, Double, Int, Json};
+        match (self, a, b) {
+            (Role::Whole, Int | Decimal { .. }, Int | Decimal { .. }) | (Role::Whole, Int | Double, Int | Double) => {
+                a.unify(b)
+            }
+            (Role::Whole, a, b) if a != b => Json,
+            _ => a.unify(b),
+        }
+    }
 }
 
 /// One field that a job asks for, before any input is known.
@@ -328,9 +365,15 @@ pub enum Misfit {
 impl Column {
     /// SPEC section 6: an integer column that meets a fraction widens to double, a key column that meets a misfit
     /// becomes text, any other value that does not fit is a bad record.
+    ///
+    /// A field that is only passed on makes no record bad and loses nothing: whatever does not fit, from that record on
+    /// its column is JSON, where each value stands as it was, numbers with all their digits and texts in quotes. (As a
+    /// double, which a fraction asks for, an integer beyond 2^53 would lose digits.) What a format has no JSON for
+    /// gets one: a cell of CSV is the number or truth value that it reads as, else a text.
     pub fn misfit(&self, found: Found) -> Misfit {
         match (self.declared, self.ty, found, self.role) {
-            (true, ..) => Misfit::Bad,
+            (true, ..) | (_, FieldType::Json, ..) => Misfit::Bad,
+            (_, _, _, Role::Whole) => Misfit::Widen(FieldType::Json),
             (_, FieldType::Int, Found::Fraction, _) => Misfit::Widen(FieldType::Double),
             (_, _, _, Role::Key) => Misfit::Widen(FieldType::Text),
             _ => Misfit::Bad,
@@ -350,6 +393,9 @@ pub struct Layout {
     pub time_reader: TimeReader,
     /// Whether each record's own bytes (or whole row) are wanted beside the columns, for side files and lines.
     pub keep_raw: bool,
+    /// Whether the columns are meant to be all fields at the top of a record, so that others are to be
+    /// [told](crate::format::Decoded::unlisted).
+    pub names_all: bool,
 }
 
 impl Layout {
@@ -386,6 +432,8 @@ pub struct FieldInfo {
     pub ty: Option<FieldType>,
     /// Whether its first value reads as a time.
     pub looks_like_time: bool,
+    /// Whether its values are texts, and one of them a JSON object or array.
+    pub nested: bool,
 }
 
 /// What the first records of an input tell.
@@ -393,6 +441,8 @@ pub struct FieldInfo {
 pub struct Sample {
     /// Every leaf field seen, in the order of appearance (nested ones by their dotted path).
     pub fields: Vec<FieldInfo>,
+    /// The names of all fields at the top of the records, in the order of appearance (or the header's, the schema's).
+    pub names: Vec<String>,
     /// For each wanted field, in order: the narrowest type seen, none when absent or null so far.
     pub types: Vec<Option<FieldType>>,
     /// The event times' unit, when they are numbers and one was usable and not zero.
@@ -433,6 +483,43 @@ mod tests {
     }
 
     #[test]
+    fn what_is_passed_on_becomes_json_rather_than_bad() {
+        let whole = |ty, declared| Column { path: FieldPath::new(vec!["x".into()]), role: Role::Whole, ty, declared };
+        for ty in [FieldType::Int, FieldType::Double, FieldType::Bool, FieldType::Text, FieldType::Time] {
+            for found in [Found::Fraction, Found::BigInteger, Found::Other] {
+                assert_eq!(whole(ty, false).misfit(found), Misfit::Widen(FieldType::Json), "{ty:?}");
+                assert_eq!(whole(ty, true).misfit(found), Misfit::Bad, "{ty:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_passed_on_loses_nothing_when_types_meet() {
+        use FieldType::{Bool, Decimal, Double, Int, Json, Text, Time};
+        let big = Decimal { precision: 38, scale: 0 };
+        for (a, b, both) in [
+            (Int, Int, Int),
+            (Int, Double, Double),
+            (Int, big, big),
+            (Double, big, Json),
+            (Int, Text, Json),
+            (Bool, Int, Json),
+            (Time, Text, Json),
+            (Text, Json, Json),
+        ] {
+            assert_eq!((Role::Whole.unify(a, b), Role::Whole.unify(b, a)), (both, both), "{a:?} {b:?}");
+        }
+        assert_eq!(Role::Value.unify(Double, big), Double);
+    }
+
+    #[test]
+    fn json_is_told_from_text_by_its_arrow_type() {
+        assert_eq!(FieldType::of(&FieldType::Json.arrow()), FieldType::Json);
+        assert_ne!(FieldType::Json.arrow(), FieldType::Text.arrow());
+        assert_eq!((FieldType::Json.name().as_str(), FieldType::Json.list()), ("json", None));
+    }
+
+    #[test]
     fn types_unify_to_the_narrowest_that_holds_both() {
         let decimal = |precision, scale| FieldType::Decimal { precision, scale };
         for (a, b, both) in [
@@ -444,6 +531,8 @@ mod tests {
             (FieldType::Bool, FieldType::Int, FieldType::Text),
             (FieldType::Time, FieldType::Double, FieldType::Text),
             (FieldType::Text, FieldType::Int, FieldType::Text),
+            (FieldType::Json, FieldType::Int, FieldType::Json),
+            (FieldType::Json, FieldType::Text, FieldType::Json),
         ] {
             assert_eq!((a.unify(b), b.unify(a)), (both, both), "{a:?} {b:?}");
         }

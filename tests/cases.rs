@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Reads every case, so that a new file is a new test.
-fn cases(operation: &str) -> Vec<Value> {
+pub fn cases(operation: &str) -> Vec<Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cases");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "json"));
@@ -16,7 +16,8 @@ fn cases(operation: &str) -> Vec<Value> {
     all.filter(|case| case["operation"] == operation).collect()
 }
 
-fn micros(case: &Value, value: &Value) -> i64 {
+/// A time or a length of a case, in microseconds.
+pub fn micros(case: &Value, value: &Value) -> i64 {
     let unit = if case["time_unit"] == "ms" { 1_000 } else { 1_000_000 };
     value.as_i64().unwrap_or_else(|| panic!("{value} in {}", case["id"])) * unit
 }

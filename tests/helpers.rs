@@ -22,19 +22,40 @@ pub fn script() -> Environment {
 
 /// The plan of `windrow ARGS`.
 pub fn plan(args: &[String]) -> windrow::error::Result<Plan> {
-    let all = std::iter::once("windrow").chain(args.iter().map(String::as_str)).map(OsString::from);
-    match cli::parse(all, &script())? {
+    match command(args)? {
         cli::Command::Window(plan) => Ok(*plan),
-        cli::Command::Print(text) => panic!("not a job: {text}"),
+        _ => panic!("not a window job: {args:?}"),
     }
 }
 
-/// Runs a job in this process, read in chunks of about `chunk` bytes.
+fn command(args: &[String]) -> windrow::error::Result<cli::Command> {
+    let all = std::iter::once("windrow").chain(args.iter().map(String::as_str)).map(OsString::from);
+    cli::parse(all, &script())
+}
+
+/// Runs a job of any command in this process, read in chunks of about `chunk` bytes.
 pub fn run(args: &[String], chunk: Option<usize>) -> windrow::error::Result<()> {
-    let mut plan = plan(args)?;
-    plan.input.chunk = chunk;
     let quiet = ReportPlan { quiet: true, ..ReportPlan::default() };
-    windrow::run::run(plan, &Reporter::new(&quiet, false))
+    let reporter = Reporter::new(&quiet, false);
+    match command(args)? {
+        cli::Command::Window(mut plan) => {
+            plan.input.chunk = chunk;
+            windrow::run::window(*plan, &reporter)
+        }
+        cli::Command::Join(mut plan) => {
+            plan.sides.iter_mut().for_each(|side| side.input.chunk = chunk);
+            windrow::run::join(*plan, &reporter)
+        }
+        cli::Command::Lookup(mut plan) => {
+            (plan.events.input.chunk, plan.table.chunk) = (chunk, chunk);
+            windrow::run::lookup(*plan, &reporter)
+        }
+        cli::Command::Dedup(mut plan) => {
+            plan.events.input.chunk = chunk;
+            windrow::run::dedup(*plan, &reporter)
+        }
+        cli::Command::Print(text) => panic!("not a job: {text}"),
+    }
 }
 
 /// An instant as output has it: with none, 3 or 6 fraction digits.

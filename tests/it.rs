@@ -4,11 +4,18 @@
 
 mod arch;
 mod cases;
+mod dedup_model;
+mod dedups;
 mod errors;
 mod expressions;
 mod folder;
 mod helpers;
 mod inputs;
+mod join_cases;
+mod join_model;
+mod joins;
+mod lookup_model;
+mod lookups;
 mod model;
 mod oracle;
 mod outputs;

@@ -172,14 +172,16 @@ pub fn answer_through(job: &Job, files: &[Vec<Event>], gate: &Gate<'_>) -> Answe
 }
 
 /// SPEC section 3.
-struct Clock<'a> {
+pub struct Clock<'a> {
     job: &'a Job,
     partitions: Vec<Partition>,
-    w: i64,
+    /// The watermark of all partitions.
+    pub w: i64,
 }
 
 impl<'a> Clock<'a> {
-    fn new(job: &'a Job, files: usize) -> Self {
+    /// The clock of this many files.
+    pub fn new(job: &'a Job, files: usize) -> Self {
         let n = if job.by_device {
             256
         } else if job.concat {
@@ -195,7 +197,7 @@ impl<'a> Clock<'a> {
     }
 
     /// Moves the watermark by a record; gives what the record is judged by.
-    fn record(&mut self, file: usize, event: &Event) -> i64 {
+    pub fn record(&mut self, file: usize, event: &Event) -> i64 {
         let p = if self.job.by_device {
             event.device as usize
         } else if self.job.concat {
@@ -220,7 +222,8 @@ impl<'a> Clock<'a> {
         judge
     }
 
-    fn end(&mut self, file: usize) {
+    /// A file has ended.
+    pub fn end(&mut self, file: usize) {
         if !self.job.by_device && !self.job.concat {
             self.partitions[file].finished = true;
             self.advance();

@@ -358,7 +358,8 @@ pub fn compare(want: &[Vec<(String, Want)>], got: &str) -> Result<(), TestCaseEr
     Ok(())
 }
 
-/// A job and what is asked of its rows. A ranking needs all rows of a window at once, which a filled one is not with.
+/// A job and what is asked of its rows. With a delay a filled row comes when the rest of its window is written, so it
+/// cannot be ranked, and stands by itself in any order.
 fn asked() -> impl Strategy<Value = (Job, Query)> {
     let fill = proptest::option::weighted(0.4, rows_model::filling());
     (job(), rows_model::query(), fill).prop_map(|(job, mut query, fill)| {

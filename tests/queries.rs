@@ -150,6 +150,24 @@ fn windows_are_filled_alike_as_they_fire() {
 }
 
 #[test]
+fn a_unit_that_was_guessed_is_told_of_a_computed_time_too() {
+    let events = "{\"received\":1767225600000}\n{\"ts\":1767225660000}\n";
+    let folder = Folder::with(&[("a.jsonl", events), ("b.csv", "ts,received\n,1767225600\n1767225660,\n")]);
+    let units = |file: &str, flags: &[&'static str]| {
+        let ran = run(&folder, &[&["window", file, "--tumbling=1m", "-v"], flags].concat());
+        ran.expect(0).stderr().lines().find(|line| line.starts_with("  units")).map(str::to_owned)
+    };
+    let computed = &["--time=coalesce(ts, received)"][..];
+    assert_eq!(
+        units("a.jsonl", computed).as_deref(),
+        Some("  units       time numbers are milliseconds, by their size")
+    );
+    assert_eq!(units("b.csv", computed).as_deref(), Some("  units       time numbers are seconds, by their size"));
+    assert_eq!(units("a.jsonl", &[computed[0], "--time-format=unix-ms"]), None);
+    assert_eq!(units("a.jsonl", &["--time=to_timestamp(coalesce(ts, received) / 1000)"]), None);
+}
+
+#[test]
 fn errors_name_the_flag_and_the_place() {
     let folder = folder();
     let refused = |flag: &str| {
@@ -158,19 +176,53 @@ fn errors_name_the_flag_and_the_place() {
         ran.stderr()
     };
     for (flag, message) in [
-        ("--where=qty + 1", "windrow: --where: expected a condition, found a bigint"),
+        ("--where=qty + 1", "windrow: --where: expected a condition, but qty + 1 is a bigint"),
+        (
+            "--agg=epoch(max(ts::timestamp) - min(ts::timestamp))",
+            "windrow: --agg: expected a number, but max(CAST(ts AS",
+        ),
         ("--where=city > 3", "windrow: --where: city is text, and 3 is a bigint\n  city > 3\n  ^"),
         ("--by=lower(qty)", "windrow: --by: lower needs a text, but found an integer\n  lower(qty)\n  ^"),
         (
             "--agg=sum(qty) + city",
-            "windrow: there is no column \"city\" in the result\n  sum(qty) + city\n             ^",
+            "windrow: --agg: there is no column \"city\" in the result\n  sum(qty) + city\n             ^",
         ),
-        ("--having=sum(qty)", "windrow: expected a condition, but"),
+        ("--having=sum(qty)", "windrow: --having: expected a condition, but sum(qty) is a"),
+        ("--having=count > city", "windrow: --having: there is no column \"city\" in the result\n  count > city\n"),
+        ("--order-by=count, city", "windrow: --order-by: there is no column \"city\" in the result\n  count, city\n"),
+        ("--order-by=array_agg(city)", "windrow: --order-by: rows cannot be ordered by a list: array_agg(city)"),
         ("--where=sum(qty) > 1", "windrow: --where: sum is an aggregate, which cannot stand here"),
     ] {
         let found = refused(flag);
         assert!(found.starts_with(message), "{flag}: {found}");
     }
+    let when = ["window", "orders.jsonl", "-t=ts", "--tumbling=1m", "--mode=update", "--trigger=when:count"];
+    let found = run(&folder, &when).expect(2).stderr();
+    assert!(found.starts_with("windrow: --trigger when: expected a condition, but count is a bigint"), "{found}");
+}
+
+#[test]
+fn text_in_double_quotes_is_told_to_take_single_ones() {
+    let folder = folder();
+    folder.put("orders.csv", b"ts,city\n2026-01-01T00:00:00Z,Oslo\n");
+    let hint = |file: &str, flag: &str| {
+        let ran = run(&folder, &["window", file, "-t=ts", "--tumbling=1m", flag]);
+        ran.stderr().lines().last().unwrap_or_default().trim().to_owned()
+    };
+    let text = "hint: text takes single quotes: 'paid'";
+    assert_eq!(hint("orders.jsonl", "--where=city = \"paid\""), text);
+    assert_eq!(hint("orders.jsonl", "--agg=count(*) FILTER (WHERE city IN ('Oslo', \"paid\")) AS n"), text);
+    assert_eq!(
+        hint("orders.csv", "--where=city = \"paid\""),
+        format!("{text}; if it is a name: the columns are ts, city")
+    );
+    assert_eq!(
+        hint("orders.csv", "--having=max(city) = \"paid\""),
+        format!("{text}; if it is a name: a field of the records stands inside an aggregate: max(paid)")
+    );
+    // A name alone is one.
+    assert_eq!(hint("orders.csv", "--by=\"paid\""), "hint: the columns are ts, city");
+    assert_eq!(hint("orders.csv", "--where=city = paid"), "hint: the columns are ts, city");
 }
 
 const CARTS: &str = r#"{"ts":"2026-01-01T00:00:01Z","items":[{"sku":"a","qty":2,"tags":["x","y"]},{"sku":"b","qty":1}]}
@@ -192,9 +244,44 @@ fn elements_of_arrays_are_fields() {
     assert_eq!(rows, [",,", "a,2,b", "c\u{e9},5,c\u{e9}"]);
     let rows = job(&["--agg=max(items[0].tags[1]) AS tag, sum(cardinality(items)) AS n"]).ok();
     assert!(rows.ends_with(",y,3\n"), "{rows}");
-    let csv = Folder::with(&[("carts.csv", "ts,items\n2026-01-01,[1]\n")]);
-    let ran = run(&csv, &["window", "carts.csv", "-t=ts", "--tumbling=1m", "--agg=max(items[0])"]).expect(1);
-    assert!(ran.stderr().starts_with("windrow: carts.csv: there is no column \"items[0]\""), "{ran}");
+}
+
+/// The same carts as CSV: what is no text is JSON.
+const CARTS_CSV: &str = r#"ts,items
+2026-01-01T00:00:01Z,"[{""sku"":""a"",""qty"":2,""tags"":[""x"",""y""]},{""sku"":""b"",""qty"":1}]"
+2026-01-01T00:00:02Z,[]
+2026-01-01T00:00:03Z,
+2026-01-01T00:00:04Z,"[{""sku"":""c\u00e9"",""qty"":5,""tags"":[]}]"
+2026-01-01T00:00:05Z,7
+"#;
+
+#[test]
+fn json_in_the_texts_of_a_csv_column_is_gone_into_as_in_jsonl() {
+    let folder = Folder::with(&[("carts.jsonl", CARTS), ("carts.csv", CARTS_CSV)]);
+    let nested = "ts,user\n2026-01-01,\"{\"\"at\"\":{\"\"id\"\":7},\"\"a.b\"\":[4,1.5],\"\"ms\"\":1767225600000}\"\n";
+    folder.put("nested.csv", nested.as_bytes());
+    let of = |file: &str, flags: &[&str]| {
+        run(&folder, &[&["window", file, "--tumbling=1m", "-O=csv", "-q"], flags].concat())
+    };
+    for flags in [
+        &["-t=ts", "--by=items[0].sku AS sku", "--agg=sum(items[0].qty) AS q, max(items[-1].sku) AS last"][..],
+        &["-t=ts", "--agg=max(items[0].tags[1]) AS tag, sum(cardinality(items)) AS n"],
+        &["-t=ts", "--agg=count(*) AS n", "--where=items[0].qty > 2"],
+    ] {
+        assert_eq!(of("carts.csv", flags).ok(), of("carts.jsonl", flags).ok(), "{flags:?}");
+    }
+    let rows =
+        of("nested.csv", &["-t=user.ms", "--agg=sum(user.at.id + user.\"a.b\"[1]) AS x, max(user.none) AS y"]).ok();
+    assert!(rows.ends_with("\n2026-01-01T00:00:00Z,2026-01-01T00:01:00Z,8.5,\n"), "{rows}");
+    // A column of other texts has nothing inside; the name of a column comes before the way into another.
+    let ran = of("nested.csv", &["-t=ts", "--by=ts.user"]).expect(1);
+    assert!(ran.stderr().starts_with("windrow: nested.csv: there is no column \"ts.user\"\n  hint: "), "{ran}");
+    folder.put("both.csv", b"ts,user,user.id\n2026-01-01,\"{\"\"id\"\":7}\",8\n");
+    assert!(of("both.csv", &["-t=ts", "--by=user.id AS id"]).ok().ends_with(",8,1\n"));
+    folder.put("python.csv", b"ts,items\n2026-01-01,[]\n2026-01-01,[{'sku': 'a'}]\n");
+    let ran = of("python.csv", &["-t=ts", "--by=items[0].sku AS id"]).expect(1);
+    let message = "windrow: python.csv:3: column \"items\": expected JSON, found `[{'sku': 'a'}]`\n  hint: --bad FILE";
+    assert!(ran.stderr().starts_with(message), "{ran}");
 }
 
 #[test]
@@ -227,4 +314,99 @@ fn a_job_may_read_no_field_at_all() {
     assert!(job("--time=to_timestamp(_line)").ok().ends_with(rows));
     let ran = job("--time=1 // 0").expect(1);
     assert!(ran.stderr().contains("orders.jsonl:1: time: expected a time, found null"), "{ran}");
+}
+
+/// The error of a job whose input is not there: what needs no input comes first.
+#[track_caller]
+fn unread(flags: &[&str]) -> String {
+    let folder = folder();
+    let mut all = vec!["window", "no-such-file.jsonl", "--tumbling=1m"];
+    if !flags.iter().any(|flag| flag.starts_with("--time=")) {
+        all.push("--time=ts");
+    }
+    all.extend(flags);
+    run(&folder, &all).stderr()
+}
+
+#[test]
+fn what_needs_no_input_is_refused_before_any_is_opened() {
+    for (flag, message) in [
+        ("--having=nope > 1", "--having: there is no column \"nope\" in the result"),
+        ("--order-by=zzz", "--order-by: there is no column \"zzz\" in the result"),
+        ("--agg=nope + 1", "--agg: there is no column \"nope\" in the result"),
+        ("--where='a' AND true", "--where: expected a condition, but 'a' is text"),
+        ("--where=strftime(1, '%Y') = 'a'", "--where: strftime needs a time"),
+        ("--where=1=2=3", "--where: "),
+        ("--where='a'::bigint = 1", "--where: cannot read \"a\" as bigint"),
+        ("--agg=max(9223372036854775807 + 1)", "--agg: integer overflow"),
+        ("--having=count(*) > 'many'::bigint", "--having: cannot read \"many\" as bigint"),
+        ("--time=date_trunc('eon', ts)", "--time: date_trunc does not know the unit 'eon'"),
+    ] {
+        let error = unread(&[flag]);
+        assert!(error.contains(message), "{flag}: {error}");
+    }
+    for flag in ["--where=qty = 'a' OR 'a'::bigint = 1", "--having=count(*) > 1 AND window_seconds > 1"] {
+        assert!(unread(&[flag]).contains("no-such-file.jsonl"), "{flag}: {}", unread(&[flag]));
+    }
+}
+
+#[test]
+fn a_field_that_nobody_has_seen_is_of_the_type_of_its_use() {
+    let flags = [
+        "--agg=sum(coalesce(z, 0)) AS a, max(CASE WHEN qty > 1 THEN z ELSE 0 END) AS b, max(greatest(1, qty, z)) AS c, \
+         count(nullif(qty, z)) AS d, count(*) FILTER (WHERE s) AS e, max(date_trunc('day', y)) AS f",
+        "--where=coalesce(x < qty, true) AND (qty IN (w) IS NULL)",
+        "--time=coalesce(v, ts)",
+        "--quiet",
+    ];
+    assert_eq!(rows(&flags), ["00,01,0,0,2,3,0,", "01,02,0,,3,1,0,", "05,06,0,,4,1,0,"]);
+}
+
+#[test]
+fn names_of_results_are_told_where_records_do_not_have_them() {
+    for (flags, hint) in [
+        (&["--where=window_seconds > 1"][..], "window_seconds is known after aggregation only"),
+        (
+            &["--by=lower(city) AS c", "--where=c = 'rome'"],
+            "c is a key of the result and no field: over records, write lower(city) itself",
+        ),
+        (&["--agg=sum(qty) AS q", "--where=q > 1"], "q is known after aggregation only, as sum(qty)"),
+    ] {
+        let mut all = vec!["window", "orders.jsonl", "--tumbling=1m", "--time=ts"];
+        all.extend(flags);
+        let folder = folder();
+        let output = windrow().args(&all).current_dir(folder.path()).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains(hint), "{flags:?}: {told}");
+    }
+}
+
+#[test]
+fn a_list_has_a_length() {
+    let flags = ["--agg=len(array_agg(city)) AS n, length(array_agg(qty)) AS m, length(max(city)) AS l"];
+    assert_eq!(rows(&flags), ["00,01,3,3,4", "01,02,1,1,", "05,06,1,1,4"]);
+}
+
+#[test]
+fn text_that_should_be_a_number_is_told_how_to_become_one() {
+    let folder = Folder::with(&[
+        ("f.csv", "ts,delay\n2026-01-01T00:00:01Z,NA\n2026-01-01T00:00:02Z,70\n"),
+        ("o.jsonl", "{\"ts\":\"2026-01-01T00:00:01Z\",\"items\":[\"a\"]}\n"),
+    ]);
+    let told = |file: &str, flag: &str| run(&folder, &["window", file, "-t=ts", "--tumbling=1m", flag]).stderr();
+    for (file, flag, hint) in [
+        ("f.csv", "--where=delay > 60", "TRY_CAST(delay AS bigint) reads the text; texts that mean nothing: --null NA"),
+        ("f.csv", "--where=delay * 2 > 60", "texts that mean nothing: --null NA"),
+        (
+            "f.csv",
+            "--agg=sum(delay)",
+            "--schema 'delay double' reads it as a number; texts that mean nothing: --null NA",
+        ),
+        ("o.jsonl", "--agg=sum(items[0])", "TRY_CAST(items[0] AS double) makes a number of what reads as one"),
+    ] {
+        let found = told(file, flag);
+        assert!(found.contains(hint), "{flag}: {found}");
+    }
+    let flags = ["window", "f.csv", "-t=ts", "--tumbling=1m", "--null=NA", "--where=delay > 60", "-O=csv"];
+    assert!(run(&folder, &flags).ok().ends_with(",1\n"));
 }

@@ -2,10 +2,8 @@
 //!
 //! Must not know columns.
 
-use super::cells::{Cells, Family};
-use super::collected::Collected;
-use super::column::Moment;
-use super::saved::Reader;
+use super::cells::Cells;
+use super::collected::{All, Collected, Form};
 use super::value::Value;
 use super::{AggregateKind, OutOfRange, Takes, distinct_of};
 use crate::schema::FieldType;
@@ -28,58 +26,19 @@ pub(super) static ARRAY_AGG: AggregateKind = AggregateKind {
     ordered: true,
     build: |arguments| {
         distinct_of::wrap::<true>(arguments, |arguments| {
-            Box::new(Cells::<Lists>::new(arguments.first().unwrap_or(FieldType::Text), ()))
+            Box::new(Cells::<All<Lists>>::new(arguments.first().unwrap_or(FieldType::Text), ()))
         })
     },
 };
 
 struct Lists;
 
-impl Family for Lists {
+impl Form for Lists {
     type Options = ();
-    type Cell<V: Value> = Collected<V>;
 
-    const ORDERED: bool = true;
     const NULLS: bool = true;
 
-    #[inline]
-    fn take<V: Value>(cell: &mut Collected<V>, at: Moment, value: &V::Ref, heap: &mut usize) {
-        cell.push(at, Some(value), heap);
-    }
-
-    fn take_null<V: Value>(cell: &mut Collected<V>, at: Moment, heap: &mut usize) {
-        cell.push(at, None, heap);
-    }
-
-    fn merge<V: Value>(into: &mut Collected<V>, from: &Collected<V>, heap: &mut usize) {
-        into.merge(from, heap);
-    }
-
-    fn map<V: Value, W: Value>(cell: &Collected<V>, to: impl Fn(&V) -> W, heap: &mut usize) -> Collected<W> {
-        cell.map(to, heap)
-    }
-
-    fn may_become_text(_: FieldType) -> bool {
-        true
-    }
-
-    fn heap<V: Value>(cell: &Collected<V>) -> usize {
-        cell.heap()
-    }
-
-    fn is_empty<V: Value>(cell: &Collected<V>) -> bool {
-        cell.is_empty()
-    }
-
-    fn write<V: Value>(cell: &Collected<V>, out: &mut Vec<u8>) {
-        cell.write(out);
-    }
-
-    fn read<V: Value>(reader: &mut Reader<'_>) -> Option<Collected<V>> {
-        Collected::read(reader)
-    }
-
-    fn output(_: &(), ty: FieldType) -> FieldType {
+    fn output(ty: FieldType) -> FieldType {
         ty.list().unwrap_or(ty)
     }
 

@@ -90,7 +90,7 @@ impl<F: Family> Cells<F> {
     /// The state for arguments of this type.
     pub(super) fn new(ty: FieldType, options: F::Options) -> Self {
         let kept = match ty {
-            FieldType::Text | FieldType::List(_) => Kept::Texts(Store::new()),
+            FieldType::Text | FieldType::Json | FieldType::List(_) => Kept::Texts(Store::new()),
             FieldType::Decimal { .. } => Kept::Decimals(Store::new()),
             FieldType::Int | FieldType::Double | FieldType::Bool | FieldType::Time => Kept::Words(Store::new()),
         };

@@ -1,10 +1,38 @@
-//! All values of a slot with the moments they came at, nulls too: what `array_agg` and `string_agg` are made of.
+//! All values of a slot with the moments they came at, nulls too: what `array_agg` and `string_agg` are made of. What
+//! is made of them at last is a [`Form`].
 //!
 //! Kept in the order the rows came and sorted when asked for: no two rows share a moment. Must not know columns.
 
+use super::OutOfRange;
+use super::cells::Family;
 use super::column::Moment;
 use super::saved::{Reader, write_u64};
 use super::value::Value;
+use crate::schema::FieldType;
+use arrow::array::ArrayRef;
+use std::marker::PhantomData;
+
+/// What is made of all values.
+pub(super) trait Form: 'static {
+    /// What a call says beside its argument column.
+    type Options: Send;
+
+    /// Whether nulls are among the values.
+    const NULLS: bool;
+
+    /// The type of results over arguments of this type.
+    fn output(ty: FieldType) -> FieldType;
+
+    /// The results.
+    fn values<'a, V: Value>(
+        options: &Self::Options,
+        ty: FieldType,
+        cells: impl Iterator<Item = &'a Collected<V>>,
+    ) -> Result<ArrayRef, OutOfRange>;
+}
+
+/// The family of a form.
+pub(super) struct All<F>(PhantomData<F>);
 
 /// Values and their moments.
 pub(super) struct Collected<V>(Vec<(Moment, Option<V>)>);
@@ -72,5 +100,62 @@ impl<V: Value> Collected<V> {
             Some((at, if reader.flag()? { Some(V::read(reader)?) } else { None }))
         };
         (0..reader.len()?).map(|_| read(reader)).collect::<Option<_>>().map(Self)
+    }
+}
+
+impl<F: Form> Family for All<F> {
+    type Options = F::Options;
+    type Cell<V: Value> = Collected<V>;
+
+    const ORDERED: bool = true;
+    const NULLS: bool = F::NULLS;
+
+    #[inline]
+    fn take<V: Value>(cell: &mut Collected<V>, at: Moment, value: &V::Ref, heap: &mut usize) {
+        cell.push(at, Some(value), heap);
+    }
+
+    fn take_null<V: Value>(cell: &mut Collected<V>, at: Moment, heap: &mut usize) {
+        cell.push(at, None, heap);
+    }
+
+    fn merge<V: Value>(into: &mut Collected<V>, from: &Collected<V>, heap: &mut usize) {
+        into.merge(from, heap);
+    }
+
+    fn map<V: Value, W: Value>(cell: &Collected<V>, to: impl Fn(&V) -> W, heap: &mut usize) -> Collected<W> {
+        cell.map(to, heap)
+    }
+
+    fn may_become_text(_: FieldType) -> bool {
+        true
+    }
+
+    fn heap<V: Value>(cell: &Collected<V>) -> usize {
+        cell.heap()
+    }
+
+    fn is_empty<V: Value>(cell: &Collected<V>) -> bool {
+        cell.is_empty()
+    }
+
+    fn write<V: Value>(cell: &Collected<V>, out: &mut Vec<u8>) {
+        cell.write(out);
+    }
+
+    fn read<V: Value>(reader: &mut Reader<'_>) -> Option<Collected<V>> {
+        Collected::read(reader)
+    }
+
+    fn output(_: &F::Options, ty: FieldType) -> FieldType {
+        F::output(ty)
+    }
+
+    fn values<'a, V: Value>(
+        options: &F::Options,
+        ty: FieldType,
+        cells: impl Iterator<Item = &'a Collected<V>>,
+    ) -> Result<ArrayRef, OutOfRange> {
+        F::values(options, ty, cells)
     }
 }

@@ -85,7 +85,7 @@ impl Datum {
     /// Reads what was written of a value of this type.
     pub(super) fn read(ty: FieldType, reader: &mut Reader<'_>) -> Option<Datum> {
         match ty {
-            FieldType::Text | FieldType::List(_) => Value::read(reader).map(Datum::Text),
+            FieldType::Text | FieldType::Json | FieldType::List(_) => Value::read(reader).map(Datum::Text),
             FieldType::Decimal { .. } => Value::read(reader).map(Datum::Decimal),
             FieldType::Int | FieldType::Double | FieldType::Bool | FieldType::Time => {
                 Value::read(reader).map(Datum::Word)
@@ -109,7 +109,7 @@ impl Datum {
 /// A column of values of one type.
 pub(super) fn array<'a>(ty: FieldType, values: impl Iterator<Item = Option<&'a Datum>>) -> ArrayRef {
     match ty {
-        FieldType::Text | FieldType::List(_) => {
+        FieldType::Text | FieldType::Json | FieldType::List(_) => {
             <Box<str> as Value>::array(ty, values.map(|value| value.and_then(Datum::as_text)))
         }
         FieldType::Decimal { .. } => i128::array(ty, values.map(|value| value.and_then(Datum::decimal))),
@@ -144,7 +144,7 @@ impl<'a> Column<'a> {
             FieldType::Bool => Column::Bools(typed(array)?),
             FieldType::Time => Column::Times(typed(array)?),
             FieldType::Decimal { .. } => Column::Decimals(typed(array)?),
-            FieldType::Text | FieldType::List(_) => Column::Texts(Texts::of(array)?),
+            FieldType::Text | FieldType::Json | FieldType::List(_) => Column::Texts(Texts::of(array)?),
         })
     }
 

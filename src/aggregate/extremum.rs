@@ -12,60 +12,44 @@ use crate::schema::FieldType;
 use arrow::array::ArrayRef;
 
 /// `min(x)`.
-pub(super) static MIN: AggregateKind = AggregateKind {
-    name: "min",
-    usage: "min(x)",
-    doc: "the least value; text by bytes, false before true; null over nothing",
-    aliases: &[],
-    takes: &[Takes::Anything],
-    optional: 0,
-    rows: false,
-    distinct: true,
-    ordered: false,
-    build: build::<false>,
-};
+pub(super) static MIN: AggregateKind =
+    least("min", "min(x)", "the least value; text by bytes, false before true; null over nothing", &[Takes::Anything]);
 
 /// `max(x)`.
-pub(super) static MAX: AggregateKind = AggregateKind {
-    name: "max",
-    usage: "max(x)",
-    doc: "the greatest value; NaN is above all numbers; null over nothing",
-    aliases: &[],
-    takes: &[Takes::Anything],
-    optional: 0,
-    rows: false,
-    distinct: true,
-    ordered: false,
-    build: build::<true>,
-};
+pub(super) static MAX: AggregateKind =
+    greatest("max", "max(x)", "the greatest value; NaN is above all numbers; null over nothing", &[Takes::Anything]);
 
 /// `bool_and(x)`: the least truth value.
-pub(super) static BOOL_AND: AggregateKind = AggregateKind {
-    name: "bool_and",
-    usage: "bool_and(x)",
-    doc: "whether all values are true; null over nothing",
-    aliases: &[],
-    takes: &[Takes::Truth],
-    optional: 0,
-    rows: false,
-    distinct: true,
-    ordered: false,
-    build: build::<false>,
-};
+pub(super) static BOOL_AND: AggregateKind =
+    least("bool_and", "bool_and(x)", "whether all values are true; null over nothing", &[Takes::Truth]);
 
 /// `bool_or(x)`: the greatest truth value.
-pub(super) static BOOL_OR: AggregateKind = AggregateKind {
-    name: "bool_or",
-    usage: "bool_or(x)",
-    doc: "whether any value is true; null over nothing",
-    aliases: &[],
-    takes: &[Takes::Truth],
-    optional: 0,
-    rows: false,
-    distinct: true,
-    ordered: false,
-    build: build::<true>,
-};
+pub(super) static BOOL_OR: AggregateKind =
+    greatest("bool_or", "bool_or(x)", "whether any value is true; null over nothing", &[Takes::Truth]);
+
+const fn least(name: &'static str, usage: &'static str, doc: &'static str, takes: &'static [Takes]) -> AggregateKind {
+    AggregateKind {
+        name,
+        usage,
+        doc,
+        aliases: &[],
+        takes,
+        optional: 0,
+        rows: false,
+        distinct: true,
+        ordered: false,
+        build: build::<false>,
+    }
+}
+
+const fn greatest(
+    name: &'static str,
+    usage: &'static str,
+    doc: &'static str,
+    takes: &'static [Takes],
+) -> AggregateKind {
+    AggregateKind { build: build::<true>, ..least(name, usage, doc, takes) }
+}
 
 fn build<const GREATEST: bool>(arguments: Arguments<'_>) -> Box<dyn Accumulator> {
     Box::new(Cells::<Extremum<GREATEST>>::new(arguments.first().unwrap_or(FieldType::Text), ()))

@@ -2,10 +2,8 @@
 //!
 //! Numbers and truth values stand in it as text. Must not know columns.
 
-use super::cells::{Cells, Family};
-use super::collected::Collected;
-use super::column::Moment;
-use super::saved::Reader;
+use super::cells::Cells;
+use super::collected::{All, Collected, Form};
 use super::value::Value;
 use super::{AggregateKind, OutOfRange, Takes, distinct_of};
 use crate::schema::{FieldType, Literal};
@@ -27,7 +25,7 @@ pub(super) static STRING_AGG: AggregateKind = AggregateKind {
     build: |arguments| {
         distinct_of::wrap::<true>(arguments, |arguments| {
             let ty = arguments.first().unwrap_or(FieldType::Text);
-            Box::new(Cells::<Joined>::new(ty, separator(arguments.constants)))
+            Box::new(Cells::<All<Joined>>::new(ty, separator(arguments.constants)))
         })
     },
 };
@@ -41,46 +39,12 @@ fn separator(constants: &[Literal]) -> String {
 
 struct Joined;
 
-impl Family for Joined {
+impl Form for Joined {
     type Options = String;
-    type Cell<V: Value> = Collected<V>;
 
-    const ORDERED: bool = true;
+    const NULLS: bool = false;
 
-    #[inline]
-    fn take<V: Value>(cell: &mut Collected<V>, at: Moment, value: &V::Ref, heap: &mut usize) {
-        cell.push(at, Some(value), heap);
-    }
-
-    fn merge<V: Value>(into: &mut Collected<V>, from: &Collected<V>, heap: &mut usize) {
-        into.merge(from, heap);
-    }
-
-    fn map<V: Value, W: Value>(cell: &Collected<V>, to: impl Fn(&V) -> W, heap: &mut usize) -> Collected<W> {
-        cell.map(to, heap)
-    }
-
-    fn may_become_text(_: FieldType) -> bool {
-        true
-    }
-
-    fn heap<V: Value>(cell: &Collected<V>) -> usize {
-        cell.heap()
-    }
-
-    fn is_empty<V: Value>(cell: &Collected<V>) -> bool {
-        cell.is_empty()
-    }
-
-    fn write<V: Value>(cell: &Collected<V>, out: &mut Vec<u8>) {
-        cell.write(out);
-    }
-
-    fn read<V: Value>(reader: &mut Reader<'_>) -> Option<Collected<V>> {
-        Collected::read(reader)
-    }
-
-    fn output(_: &String, _: FieldType) -> FieldType {
+    fn output(_: FieldType) -> FieldType {
         FieldType::Text
     }
 

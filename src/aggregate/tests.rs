@@ -29,7 +29,7 @@ fn column(ty: FieldType, seeds: &[Option<i64>]) -> ArrayRef {
             Arc::new(Decimal128Array::from_iter(values).with_data_type(ty.arrow()))
         }
         FieldType::Time => Arc::new(TimestampMicrosecondArray::from_iter(seeds).with_timezone("UTC")),
-        FieldType::List(_) => panic!("no argument is a list"),
+        FieldType::Json | FieldType::List(_) => panic!("no argument is JSON or a list"),
     }
 }
 

@@ -3,15 +3,25 @@
 //! Must not know what is computed of them.
 
 use crate::error::{Error, Result};
+use crate::expr::or_text;
 use crate::input::Prepared;
-use crate::plan::Plan;
 use crate::report::Unseen;
 use crate::report::human::quoted;
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, Wanted};
 
-/// Checks that fields exist where an input lists them all. Fields that only might be missing are told.
-pub(super) fn fields(wanted: &[Wanted], plan: &Plan, inputs: &[Prepared]) -> Result<Vec<Unseen>> {
-    if plan.input.time.is_none() {
+/// Checks that the event time was named, and that fields exist where an input lists them all. Fields that only might
+/// be missing are told.
+///
+/// `goes_on`: bad records do not stop the run. `text`: what may have been meant as text instead of a name; `result`: what
+/// is known of a name that is one of the result.
+pub(super) fn fields(
+    wanted: &[Wanted],
+    goes_on: bool,
+    inputs: &[Prepared],
+    text: impl Fn(&FieldPath) -> Option<String>,
+    result: impl Fn(&FieldPath) -> Option<String>,
+) -> Result<Vec<Unseen>> {
+    if wanted.iter().any(|wanted| wanted.role == Role::Time && wanted.path.name().is_empty()) {
         return Err(no_time_field(inputs));
     }
     let mut unseen = Vec::new();
@@ -22,18 +32,23 @@ pub(super) fn fields(wanted: &[Wanted], plan: &Plan, inputs: &[Prepared]) -> Res
         let fields: Vec<&FieldInfo> = inputs.iter().flat_map(|input| &input.sample.fields).collect();
         let similar = similar(&wanted.path, &fields);
         if let Some(input) = inputs.iter().find(|input| input.lists_all_fields()) {
-            return Err(no_such_column(input, wanted, similar.as_deref()));
+            let error = no_such_column(input, wanted, similar.as_deref());
+            return Err(match (text(&wanted.path), result(&wanted.path)) {
+                (Some(text), _) => or_text(error, &text),
+                (None, Some(result)) => error.hint(result),
+                (None, None) => error,
+            });
         }
         if fields.is_empty() {
             // Nothing was readable: the first malformed record will tell.
             continue;
         }
         let records: usize = inputs.iter().map(|input| input.sample.records).sum();
-        let goes_on = plan.bad.path.is_some() || plan.bad.max.is_some();
         if wanted.role == Role::Time && records > 0 && !goes_on {
             return Err(no_time_in_records(&inputs[0], &wanted.path, similar.as_deref(), &fields));
         }
-        let told = Unseen { field: wanted.path.name(), similar };
+        let told =
+            Unseen { field: wanted.path.name(), similar, text: text(&wanted.path), result: result(&wanted.path) };
         if records > 0 && !unseen.contains(&told) {
             unseen.push(told);
         }
@@ -43,15 +58,21 @@ pub(super) fn fields(wanted: &[Wanted], plan: &Plan, inputs: &[Prepared]) -> Res
 
 /// Whether a field, or a part of it, is among those seen.
 ///
-/// Where names do not nest (a CSV header) a name with dots is found without quotes too.
+/// Where names do not nest (a CSV header) a name with dots is found without quotes too; or the path goes into JSON text.
 fn has(input: &Prepared, path: &FieldPath) -> bool {
     let parts = path.parts();
     let whole_names = !input.header.is_empty();
-    input.sample.fields.iter().any(|field| {
-        let seen = field.path.parts();
-        (seen.starts_with(parts) && (!whole_names || path.inside().is_empty()))
-            || (whole_names && field.path.name() == path.name())
+    input.sample.fields.iter().any(|field| match whole_names {
+        true => field.path.name() == path.name() || goes_into(path, field),
+        false => field.path.parts().starts_with(parts),
     })
+}
+
+/// Whether a path goes on inside the texts of a column, which are JSON as far as there are any.
+fn goes_into(path: &FieldPath, column: &FieldInfo) -> bool {
+    let name = column.path.name();
+    let begins = (1..=path.parts().len()).any(|parts| path.parts()[..parts].join(".") == name);
+    begins && (column.nested || column.ty.is_none())
 }
 
 fn similar(path: &FieldPath, fields: &[&FieldInfo]) -> Option<String> {

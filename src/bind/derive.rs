@@ -3,9 +3,9 @@
 //! Must not know files beyond the name it was given, or what the columns are for. Binding is done again for each set of
 //! types, of which a run sees very few.
 
-use super::{BoundProgram, Program};
+use super::{BoundProgram, Program, RECORD};
 use crate::error::{Error, Result};
-use crate::event::Times;
+use crate::event::{Raw, Times};
 use crate::expr::Computed;
 use crate::format::{Before, Decoded, Derive, Rows};
 use crate::schema::{FieldType, Layout};
@@ -95,7 +95,22 @@ impl Derivation {
             true => Arc::new(Int64Array::from_iter_values(rows.lines(before))),
             false => new_null_array(&DataType::Int64, 0),
         });
+        fields.push(match self.program.reads(RECORD) {
+            true => Arc::new(records(&rows.raw)),
+            false => new_null_array(&DataType::Utf8, 0),
+        });
         fields
+    }
+}
+
+/// The records of a text format as they stand.
+fn records(raw: &Raw) -> StringArray {
+    match raw {
+        Raw::Text(chunk, spans) => {
+            let each = spans.iter().map(|&(start, end)| String::from_utf8_lossy(&chunk[start as usize..end as usize]));
+            StringArray::from_iter_values(each)
+        }
+        Raw::Rows(_) | Raw::None => StringArray::from_iter_values(std::iter::empty::<&str>()),
     }
 }
 

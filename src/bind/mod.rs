@@ -9,29 +9,39 @@
 //! fields has nothing to compute: its columns are its fields.
 
 mod check;
+mod dedup;
 mod derive;
+mod join;
+mod lookup;
+mod open;
+mod pairs;
+mod window;
+
+pub use dedup::Deduping;
+pub use join::Joining;
+pub use lookup::{LookingUp, WholeTable};
+pub use window::{Windowing, matter};
 
 use crate::error::{Error, Result};
 use crate::expr::{Bound, Scalar, Scope, Use};
 use crate::format::Derive;
 use crate::input::Prepared;
-use crate::operator::{Aggregates, CallOver, Finish, Operator, Range, Sessions, Setup, Updating, Windowed};
-use crate::plan::{Mode, Plan, Trigger};
+use crate::plan::InputPlan;
 use crate::report::Unseen;
-use crate::schema::{Column, FieldPath, FieldType, Layout, Role, Wanted};
+use crate::schema::{Column, FieldPath, FieldType, Layout, Literal, Role, Wanted};
 use crate::time::{TimeFormat, TimeReader, Ts, Zone};
-use crate::window::Grouping;
 use derive::Derivation;
+use open::OpenFields;
 use std::sync::Arc;
 
 /// Columns that tell where a record stands.
 const FILE: &str = "_file";
 const LINE: &str = "_line";
+/// The column of a record as it stands; no field can be called that.
+const RECORD: &str = "\0record";
 
-/// Flags that messages name.
+/// A flag that messages name.
 const TIME: &str = "--time";
-const WHERE: &str = "--where";
-const AGG: &str = "--agg";
 
 /// What a job computes of every record, before the inputs are known.
 pub struct Program {
@@ -40,11 +50,14 @@ pub struct Program {
     time: Scalar,
     columns: Vec<Computation>,
     filter: Option<usize>,
-    keys: Vec<usize>,
-    arguments: Vec<Vec<usize>>,
-    filters: Vec<Option<usize>>,
+    /// Columns that say which rows count.
+    conditions: Vec<usize>,
     partition: Option<usize>,
+    /// Names of results, and what to say where a record is asked for them.
+    results: Vec<(String, String)>,
     zone: Zone,
+    /// Its fields are meant to be all there are.
+    names_all: bool,
 }
 
 /// A column of the job.
@@ -66,46 +79,15 @@ pub(crate) struct BoundProgram {
 }
 
 impl Program {
-    /// What the job computes.
-    pub fn of(plan: &Plan) -> Self {
-        let time = plan.input.time.clone().unwrap_or_else(|| Scalar::field(FieldPath::new(vec![String::new()])));
-        let mut columns = Columns { time: time.as_field().cloned(), all: Vec::new() };
-        let filter = plan.filter.as_ref().map(|filter| columns.want(filter, Role::Value, WHERE));
-        let keys = plan.keys.iter().map(|key| columns.want(&key.expr, Role::Key, "--by")).collect();
-        let calls = plan.selection.calls.iter();
-        let arguments = calls.clone().map(|call| {
-            let each = call.arguments.iter().enumerate();
-            each.map(|(place, argument)| columns.want(argument, role_of(call, place), AGG)).collect()
-        });
-        let arguments = arguments.collect();
-        let filters =
-            calls.map(|call| call.filter.as_ref().map(|filter| columns.want(filter, Role::Value, AGG))).collect();
-        let partition =
-            plan.clock.by.clone().map(|path| columns.want(&Scalar::field(path), Role::Key, "--watermark-by"));
-        let mut program = Self {
-            fields: Vec::new(),
-            time,
-            columns: columns.all,
-            filter,
-            keys,
-            arguments,
-            filters,
-            partition,
-            zone: plan.output.zone.clone(),
-        };
-        program.fields = program.wanted(plan);
-        program
-    }
-
     /// Every field and role once.
-    fn wanted(&self, plan: &Plan) -> Vec<Wanted> {
+    fn wanted(&self, declared: &[(FieldPath, FieldType)]) -> Vec<Wanted> {
         let mut fields: Vec<Wanted> = Vec::new();
         let mut want = |path: &FieldPath, role: Role| {
             let known = fields.iter().any(|w| w.path == *path && (w.role == role || w.role == Role::Time));
             if known || is_origin(path) {
                 return;
             }
-            let declared = plan.input.declared.iter().find(|(p, _)| p == path).map(|(_, ty)| *ty);
+            let declared = declared.iter().find(|(p, _)| p == path).map(|(_, ty)| *ty);
             let declared = declared.filter(|_| role != Role::Time);
             fields.push(Wanted { path: path.clone(), role, declared });
         };
@@ -154,33 +136,80 @@ impl Program {
 
     /// The fields as columns, typed over all inputs alike.
     pub fn columns(&self, inputs: &[Prepared]) -> Vec<Column> {
-        let each = self.fields.iter().enumerate();
-        each.map(|(i, wanted)| {
+        let known = self.fields.iter().enumerate().map(|(i, wanted)| {
             let seen = inputs.iter().filter_map(|input| input.sample.types.get(i).copied().flatten());
-            let inferred = seen.reduce(FieldType::unify).unwrap_or_else(|| self.type_by_use(wanted));
-            let ty = if wanted.role == Role::Time { FieldType::Time } else { wanted.declared.unwrap_or(inferred) };
-            Column { path: wanted.path.clone(), role: wanted.role, ty, declared: wanted.declared.is_some() }
-        })
-        .collect()
+            let fixed = match wanted.role {
+                Role::Time => Some(FieldType::Time),
+                _ => wanted.declared,
+            };
+            let seen = || seen.reduce(|a, b| wanted.role.unify(a, b));
+            // What is only passed on may be anything.
+            fixed.or_else(seen).or((wanted.role == Role::Whole).then_some(FieldType::Json))
+        });
+        let types = self.by_use(known.collect());
+        let column = |(wanted, ty): (&Wanted, Option<FieldType>)| Column {
+            path: wanted.path.clone(),
+            role: wanted.role,
+            ty: ty.unwrap_or(FieldType::Text),
+            declared: wanted.declared.is_some(),
+        };
+        self.fields.iter().zip(types).map(column).collect()
     }
 
-    /// The type of a field that no sampled record has: a number if anything calculates with it, else text.
-    fn type_by_use(&self, wanted: &Wanted) -> FieldType {
-        let mut same = self.fields.iter().filter(|other| other.path == wanted.path);
-        match wanted.role != Role::Key && same.any(|other| other.role == Role::Number) {
-            true => FieldType::Int,
-            false => FieldType::Text,
+    /// The types with those of fields that no sampled record has, as far as their use tells. One may tell another's.
+    fn by_use(&self, mut types: Vec<Option<FieldType>>) -> Vec<Option<FieldType>> {
+        while types.contains(&None) {
+            let mut fields = OpenFields::new(&self.fields, &types);
+            // What cannot be is refused when types are known.
+            let _ = self.time.check(&fields, &self.zone, None);
+            for (i, column) in self.columns.iter().enumerate() {
+                fields = fields.in_role(column.role);
+                let _ = column.expr.check(&fields, &self.zone, self.taken_as(i + 1));
+            }
+            match fields.more() {
+                Some(more) => types = more,
+                None => break,
+            }
+        }
+        types
+    }
+
+    /// What a column must be, if that is known.
+    fn taken_as(&self, column: usize) -> Option<FieldType> {
+        match self.columns.get(column.checked_sub(1)?)?.role {
+            _ if self.conditions.contains(&column) => Some(FieldType::Bool),
+            Role::Number => Some(FieldType::Int),
+            _ => None,
         }
     }
 
+    /// Checks what no input is needed for: what fails whatever the fields are.
+    pub fn check_unread(&self) -> Result<()> {
+        let types = vec![None; self.fields.len()];
+        let mut fields = OpenFields::new(&self.fields, &types);
+        self.time.check(&fields, &self.zone, None).map_err(|e| e.at(TIME))?;
+        for (i, column) in self.columns.iter().enumerate() {
+            fields = fields.in_role(column.role);
+            let condition = self.conditions.contains(&(i + 1)).then_some(FieldType::Bool);
+            column.expr.check(&fields, &self.zone, condition).map_err(|e| e.at(column.flag))?;
+        }
+        Ok(())
+    }
+
     /// Each input's layout.
-    pub fn layouts(&self, plan: &Plan, columns: &[Column], inputs: &[Prepared], keep_raw: bool) -> Vec<Arc<Layout>> {
-        let keep_raw = keep_raw || self.needs_places();
+    pub fn layouts(
+        &self,
+        plan: &InputPlan,
+        columns: &[Column],
+        inputs: &[Prepared],
+        keep_raw: bool,
+    ) -> Vec<Arc<Layout>> {
+        let keep_raw = keep_raw || self.needs_places() || self.reads(RECORD);
         let time = self.time.as_field().map(|_| 0);
         let each = inputs.iter().map(|input| {
-            let mut time_reader = TimeReader::new(plan.input.time_format.clone(), plan.input.zone.clone());
+            let mut time_reader = TimeReader::new(plan.time_format.clone(), plan.zone.clone());
             time_reader.unit = time_reader.unit.or(input.sample.time_unit);
-            Arc::new(Layout { columns: columns.to_vec(), time, time_reader, keep_raw })
+            Arc::new(Layout { columns: columns.to_vec(), time, time_reader, keep_raw, names_all: self.names_all })
         });
         each.collect()
     }
@@ -196,14 +225,18 @@ impl Program {
 
     /// Finds columns and types, given those of the fields.
     pub(crate) fn bind(&self, fields: &[(FieldPath, Role, FieldType)]) -> Result<BoundProgram> {
-        let bind = |expr: &Scalar, role: Role, flag: &'static str| {
-            expr.bind(&Fields { fields, role }, &self.zone).map_err(|e| e.at(flag))
-        };
+        let scope = |role: Role| Fields { fields, role };
         let time = match self.time.as_field() {
             Some(_) => None,
-            None => Some(bind(&self.time, Role::Value, TIME)?),
+            None => Some(self.time.bind(&scope(Role::Value), &self.zone).map_err(|e| e.at(TIME))?),
         };
-        let columns = self.columns.iter().map(|column| bind(&column.expr, column.role, column.flag));
+        let columns = self.columns.iter().enumerate().map(|(i, column)| {
+            let bound = match self.conditions.contains(&(i + 1)) {
+                true => column.expr.bind_condition(&scope(column.role), &self.zone),
+                false => column.expr.bind(&scope(column.role), &self.zone),
+            };
+            bound.map_err(|e| e.at(column.flag))
+        });
         let columns = columns.collect::<Result<_>>()?;
         Ok(BoundProgram { time, columns })
     }
@@ -215,102 +248,144 @@ impl Program {
 
     /// The types of the job's columns, given those of the fields. The event time is the first.
     pub fn column_types(&self, fields: &[FieldType]) -> Result<Vec<FieldType>> {
-        let bound = self.bind(&self.typed(fields))?;
-        let types = std::iter::once(FieldType::Time).chain(bound.columns.iter().map(Bound::ty)).collect::<Vec<_>>();
-        Ok(types)
+        let fields = self.typed(fields);
+        let bound = self.bind(&fields)?;
+        let each = self.columns.iter().zip(&bound.columns).map(|(column, bound)| match column.expr.as_field() {
+            // To an expression a JSON value is a text; passed on it stays what it is.
+            Some(path) => Fields { fields: &fields, role: column.role }.field(path).map(|(_, ty)| ty),
+            None => Ok(bound.ty()),
+        });
+        std::iter::once(Ok(FieldType::Time)).chain(each).collect()
     }
 
-    /// Checks what can be known before reading: that fields exist where an input lists them all, and that functions
-    /// get what they take. Fields that only might be missing are told.
-    pub fn check(&self, plan: &Plan, columns: &[Column], inputs: &[Prepared]) -> Result<Vec<Unseen>> {
-        let unseen = check::fields(&self.fields, plan, inputs)?;
-        let types: Vec<FieldType> = columns.iter().map(|column| column.ty).collect();
-        let bound = self.bind(&self.typed(&types))?;
-        if let Some(time) = bound.time.as_ref().filter(|time| time.ty() == FieldType::Bool) {
-            return Err(Error::usage(format!(
+    /// Checks what can be known before reading: that fields exist where an input lists them all, and that the event
+    /// time can be one. Fields that only might be missing are told.
+    pub fn check(&self, goes_on: bool, columns: &[Column], inputs: &[Prepared]) -> Result<Vec<Unseen>> {
+        let text = |field: &FieldPath| self.columns.iter().find_map(|column| column.expr.as_text(field));
+        let result = |field: &FieldPath| {
+            let name = field.name();
+            self.results.iter().find(|(known, _)| *known == name).map(|(_, what)| what.clone())
+        };
+        let unseen = check::fields(&self.fields, goes_on, inputs, text, result)?;
+        let bound = self.bind(&self.typed(&types_of(columns))).map_err(|error| with_nulls(error, inputs))?;
+        match bound.time.as_ref().map(Bound::ty) {
+            Some(FieldType::Bool) => Err(Error::usage(format!(
                 "{TIME}: expected a time, text or a number, found a {}",
-                time.ty().name()
-            )));
+                FieldType::Bool.name()
+            ))),
+            _ => Ok(unseen),
         }
-        let types = self.column_types(&types)?;
-        for (flag, column) in [(WHERE, self.filter)].into_iter().chain(self.filters.iter().map(|f| (AGG, *f))) {
-            if let Some(ty) = column.map(|column| types[column]).filter(|ty| *ty != FieldType::Bool) {
-                return Err(Error::usage(format!("{flag}: expected a condition, found a {}", ty.name()))
-                    .hint("a condition is true or false: amount > 0"));
-            }
-        }
-        self.check_arguments(plan, &types, inputs)?;
-        Ok(unseen)
     }
 
-    fn check_arguments(&self, plan: &Plan, types: &[FieldType], inputs: &[Prepared]) -> Result<()> {
-        for (call, columns) in plan.selection.calls.iter().zip(&self.arguments) {
-            for (place, (argument, &column)) in call.arguments.iter().zip(columns).enumerate() {
-                let (shown, ty) = (argument.shown(), types[column]);
-                call.kind.check(place, &shown, ty).map_err(|what| {
-                    let nulls = inputs.iter().any(|input| !input.header.is_empty());
-                    let nulls = if nulls { "; texts that mean nothing: --null NA" } else { "" };
-                    match (ty, argument.as_field()) {
-                        (FieldType::Text, Some(path)) => {
-                            let field = check::typed(&path.name());
-                            Error::failed(what).hint(format!("--schema '{field} double' reads it as a number{nulls}"))
-                        }
-                        _ => Error::failed(what),
-                    }
-                })?;
+    /// Checks that columns which decide something are conditions, given the types of the job's columns.
+    fn check_conditions(&self, types: &[FieldType], columns: impl IntoIterator<Item = usize>) -> Result<()> {
+        for column in self.filter.into_iter().chain(columns) {
+            let flag = self.columns[column - 1].flag;
+            if types[column] != FieldType::Bool {
+                return Err(Error::usage(format!("{flag}: expected a condition, found a {}", types[column].name()))
+                    .hint("a condition is true or false: amount > 0"));
             }
         }
         Ok(())
     }
+}
 
-    /// The operator of the job, over columns of these types.
-    pub fn operator(&self, plan: &Plan, types: Vec<FieldType>) -> Result<Box<dyn Operator>> {
-        let mut aggregates = Aggregates::default();
-        let calls = plan.selection.calls.iter().zip(&self.arguments).zip(&self.filters);
-        for ((call, columns), filter) in calls {
-            let field = call.arguments.first().map(Scalar::shown).unwrap_or_default();
-            let columns = columns.iter().map(|&column| (column, types[column])).collect();
-            aggregates.add(CallOver { call, columns, filter: *filter, field });
+/// A program as its columns are asked for.
+pub(super) struct Asking<'a> {
+    input: &'a InputPlan,
+    time: Scalar,
+    columns: Vec<Computation>,
+    filter: Option<usize>,
+    conditions: Vec<usize>,
+    partition: Option<usize>,
+    results: Vec<(String, String)>,
+    names_all: bool,
+}
+
+impl<'a> Asking<'a> {
+    /// Nothing yet but the event time.
+    fn of(input: &'a InputPlan, time: Scalar) -> Self {
+        Self {
+            input,
+            time,
+            columns: Vec::new(),
+            filter: None,
+            conditions: Vec::new(),
+            partition: None,
+            results: Vec::new(),
+            names_all: false,
         }
-        let names = plan.keys.iter().map(|key| key.name.clone()).collect();
-        let when = match &plan.trigger {
-            Some(Trigger::When(condition)) => Some(condition.clone()),
-            _ => None,
-        };
-        let setup = Setup {
-            range: Range { since: plan.since.unwrap_or(Ts::MIN), until: plan.until.unwrap_or(Ts::MAX) },
-            types,
-            keys: self.keys.clone(),
-            aggregates,
-            fill: plan.finish.fill,
-            finish: Finish::new(names, plan.selection.clone(), plan.finish.clone(), when, self.zone.clone()),
-        };
-        Ok(match (&plan.grouping, plan.mode) {
-            (Grouping::Windows(windower), Mode::Append) => Box::new(Windowed::new(Arc::clone(windower), setup)?),
-            (Grouping::Session { gap }, Mode::Append) => Box::new(Sessions::new(*gap, setup)?),
-            (grouping, mode) => Box::new(Updating::of(grouping, mode, plan.trigger.as_ref(), setup)?),
-        })
     }
-}
 
-/// The columns of a job as they are asked for.
-struct Columns {
-    time: Option<FieldPath>,
-    all: Vec<Computation>,
-}
-
-impl Columns {
     /// The index of a column, behind the event time.
     fn want(&mut self, expr: &Scalar, role: Role, flag: &'static str) -> usize {
-        if self.time.is_some() && expr.as_field() == self.time.as_ref() {
+        if self.time.as_field().is_some() && expr.as_field() == self.time.as_field() {
             return 0;
         }
-        let at = self.all.iter().position(|known| same(known, expr, role));
+        let at = self.columns.iter().position(|known| same(known, expr, role));
         at.unwrap_or_else(|| {
-            self.all.push(Computation { expr: expr.clone(), role, flag });
-            self.all.len() - 1
+            self.columns.push(Computation { expr: expr.clone(), role, flag });
+            self.columns.len() - 1
         }) + 1
     }
+
+    /// Only rows for which this is true are used.
+    fn select(&mut self, filter: Option<&Scalar>, flag: &'static str) {
+        self.filter = filter.map(|filter| self.condition(filter, flag));
+    }
+
+    /// The index of a column that says which rows count.
+    fn condition(&mut self, expr: &Scalar, flag: &'static str) -> usize {
+        let column = self.want(expr, Role::Value, flag);
+        self.conditions.push(column);
+        column
+    }
+
+    /// A name is one of the result: what to say where a record is asked for it.
+    fn result(&mut self, name: &str, what: String) {
+        self.results.push((name.to_owned(), what));
+    }
+
+    /// The values of this field are the partitions.
+    fn partition(&mut self, by: Option<&FieldPath>) {
+        self.partition = by.map(|path| self.want(&Scalar::field(path.clone()), Role::Key, "--watermark-by"));
+    }
+
+    /// What was asked for are all fields, as far as they are known.
+    fn all_fields(&mut self) {
+        self.names_all = true;
+    }
+
+    /// All of it.
+    fn program(self, zone: &Zone) -> Program {
+        let mut program = Program {
+            fields: Vec::new(),
+            time: self.time,
+            columns: self.columns,
+            filter: self.filter,
+            conditions: self.conditions,
+            partition: self.partition,
+            results: self.results,
+            zone: zone.clone(),
+            names_all: self.names_all,
+        };
+        program.fields = program.wanted(&self.input.declared);
+        program
+    }
+}
+
+/// The event time of an input; where none was named, a field that no record has.
+fn time_of(input: &InputPlan) -> Scalar {
+    input.time.clone().unwrap_or_else(|| Scalar::field(FieldPath::new(vec![String::new()])))
+}
+
+/// The event time of an input that needs none: without it all records are of one instant.
+fn time_or_none(input: &InputPlan) -> Scalar {
+    input.time.clone().unwrap_or_else(|| Scalar::literal(Literal::Time(Ts::from_micros(0))))
+}
+
+fn types_of(columns: &[Column]) -> Vec<FieldType> {
+    columns.iter().map(|column| column.ty).collect()
 }
 
 /// Whether a column is what is asked for, wherever it was typed.
@@ -319,13 +394,6 @@ fn same(known: &Computation, expr: &Scalar, role: Role) -> bool {
         (Some(a), Some(b)) => a == b && known.role == role,
         (None, None) => known.expr == *expr,
         _ => false,
-    }
-}
-
-fn role_of(call: &crate::expr::Call, place: usize) -> Role {
-    match call.kind.takes.get(place) {
-        Some(crate::aggregate::Takes::Number | crate::aggregate::Takes::Measure) => Role::Number,
-        _ => Role::Value,
     }
 }
 
@@ -340,12 +408,37 @@ fn is_named(path: &FieldPath, name: &str) -> bool {
     path.inside().is_empty() && path.parts() == [name]
 }
 
-/// Whether it tells where a record stands.
+/// Whether it is no field of the record, but tells where or how it stands.
 fn is_origin(path: &FieldPath) -> bool {
-    is_named(path, FILE) || is_named(path, LINE)
+    [FILE, LINE, RECORD].iter().any(|name| is_named(path, name))
 }
 
-/// What names of fields stand for: the columns of the layout, and behind them the file's name and the line.
+/// The error about a text that should be something else: a column may be text for what stands for nothing in it.
+fn with_nulls(error: Error, inputs: &[Prepared]) -> Error {
+    let in_columns = inputs.iter().any(|input| !input.header.is_empty());
+    let is_text = |hint: &&str| in_columns && ["TRY_CAST(", "--schema "].iter().any(|start| hint.starts_with(start));
+    match error.hint_text().filter(is_text) {
+        Some(hint) => {
+            let hint = format!("{hint}; texts that mean nothing: --null NA");
+            error.hint(hint)
+        }
+        None => error,
+    }
+}
+
+/// Where a field is among others: in this role if it is there, else in any but that of a key.
+fn position<'a>(
+    fields: impl Iterator<Item = (&'a FieldPath, Role)> + Clone,
+    path: &FieldPath,
+    wanted: Role,
+) -> Result<usize> {
+    let named = || fields.clone().enumerate().filter(|(_, (known, _))| *known == path);
+    let exact = named().find(|(_, (_, role))| *role == wanted || *role == Role::Time);
+    let found = exact.or_else(|| named().find(|(_, (_, role))| *role != Role::Key));
+    found.map(|(index, _)| index).ok_or_else(|| Error::failed(format!("no field \"{path}\" was asked for")))
+}
+
+/// What names of fields stand for: the columns of the layout, and behind them the file's name, the line, the record.
 struct Fields<'a> {
     fields: &'a [(FieldPath, Role, FieldType)],
     /// The role in which a field is read that stands alone.
@@ -360,11 +453,11 @@ impl Scope for Fields<'_> {
         if is_named(path, LINE) {
             return Ok((self.fields.len() + 1, FieldType::Int));
         }
-        let named = || self.fields.iter().enumerate().filter(|(_, (known, ..))| known == path);
-        let exact = named().find(|(_, (_, role, _))| *role == self.role || *role == Role::Time);
-        let found = exact.or_else(|| named().find(|(_, (_, role, _))| *role != Role::Key));
-        let (index, (_, _, ty)) = found.ok_or_else(|| Error::failed(format!("no field \"{path}\" was asked for")))?;
-        Ok((index, *ty))
+        if is_named(path, RECORD) {
+            return Ok((self.fields.len() + 2, FieldType::Text));
+        }
+        let index = position(self.fields.iter().map(|(path, role, _)| (path, *role)), path, self.role)?;
+        Ok((index, self.fields[index].2))
     }
 
     fn aggregate(&self, _: usize) -> Result<(usize, FieldType)> {
@@ -372,22 +465,7 @@ impl Scope for Fields<'_> {
     }
 }
 
-/// Event times that can matter to a window that is written: without a delay a whole stretch of input whose times all
-/// lie outside need not be read. With one, every record moves the watermark.
-pub fn matter(plan: &Plan) -> Option<(Ts, Ts)> {
-    let Grouping::Windows(windower) = &plan.grouping else { return None };
-    if plan.clock.delay.is_some() || (plan.since.is_none() && plan.until.is_none()) {
-        return None;
-    }
-    let until = plan.until.map(|until| {
-        let mut windows = Vec::new();
-        windower.windows_of(Ts::from_micros(until.micros().saturating_sub(1)), &mut windows);
-        windows.iter().map(|w| w.end).max().unwrap_or(Ts::MAX)
-    });
-    Some((plan.since.unwrap_or(Ts::MIN), until.unwrap_or(Ts::MAX)))
-}
-
 /// Whether a reader guesses a unit, so that the summary should tell it.
-pub fn guesses_unit(plan: &Plan) -> bool {
-    plan.input.time_format == TimeFormat::Auto
+pub fn guesses_unit(plan: &InputPlan) -> bool {
+    plan.time_format == TimeFormat::Auto
 }

@@ -101,11 +101,17 @@ pub(super) fn long(sub: &clap::Command) -> String {
 /// How the command is written.
 pub(super) fn synopsis(sub: &clap::Command) -> String {
     let flags = if sub.get_opts().next().is_some() { " [FLAGS]" } else { "" };
-    let inputs = sub.get_positionals().map(|arg| match arg.get_num_args() {
-        Some(range) if range.max_values() > 1 => format!(" [{}]...", value(arg)),
-        _ => format!(" {}", value(arg)),
+    let inputs = sub.get_positionals().map(|arg| match takes_any_number(arg) {
+        true => format!(" [{}]...", value(arg)),
+        false => format!(" {}", value(arg)),
     });
     format!("windrow {}{flags}{}", sub.get_name(), inputs.collect::<String>())
+}
+
+/// Whether an argument may stand any number of times; one with several names stands once for each.
+pub(super) fn takes_any_number(arg: &Arg) -> bool {
+    let names = arg.get_value_names().map_or(0, <[_]>::len);
+    names < 2 && arg.get_num_args().is_some_and(|range| range.max_values() > 1)
 }
 
 /// The flags under their headings, in the order they are defined in.

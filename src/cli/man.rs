@@ -4,7 +4,7 @@
 //! The pages are committed under `man/`; a test compares.
 
 use super::command;
-use super::help::{full_about, full_text, groups, value, visible};
+use super::help::{full_about, full_text, groups, takes_any_number, value, visible};
 use super::prose::{self, Paragraph, Section};
 use super::{Error, Result};
 use crate::window::WINDOWS;
@@ -73,24 +73,34 @@ fn head(name: &str, about: &str) -> Page {
     page
 }
 
-/// The command, the kinds of windows of which there is one, the other flags, and what they work on.
+/// The command, flags that it needs, the kinds of windows of which there is one, the other flags, and what they work
+/// on.
 fn roff_synopsis(sub: &clap::Command) -> String {
-    let (kinds, flags): (Vec<&Arg>, Vec<&Arg>) = sub.get_opts().partition(|arg| is_kind(arg));
+    let (kinds, flags): (Vec<&Arg>, Vec<&Arg>) = sub.get_opts().partition(|arg| is_kind(sub, arg));
+    let (needed, flags): (Vec<&Arg>, Vec<&Arg>) = flags.into_iter().partition(|arg| is_needed(arg));
     let kinds: Vec<_> = kinds.into_iter().map(short_term).collect();
     let mut parts = vec![format!("\\fB{}\\fR", escape(&format!("windrow {}", sub.get_name())))];
+    parts.extend(needed.into_iter().map(short_term));
     if !kinds.is_empty() {
         parts.push(kinds.join(" | "));
     }
     parts.extend(flags.into_iter().filter(|arg| !arg.is_hide_set()).map(|arg| format!("[{}]", short_term(arg))));
-    parts.extend(sub.get_positionals().map(|arg| match arg.get_num_args() {
-        Some(range) if range.max_values() > 1 => format!("[\\fI{}\\fR ...]", escape(&value(arg))),
-        _ => format!("\\fI{}\\fR", escape(&value(arg))),
+    parts.extend(sub.get_positionals().map(|arg| match takes_any_number(arg) {
+        true => format!("[\\fI{}\\fR ...]", escape(&value(arg))),
+        false => format!("\\fI{}\\fR", escape(&value(arg))),
     }));
     parts.join("\n")
 }
 
-fn is_kind(arg: &Arg) -> bool {
-    WINDOWS.iter().any(|kind| arg.get_id() == kind.name)
+/// Whether it is one of several of which the command needs one.
+fn is_kind(sub: &clap::Command, arg: &Arg) -> bool {
+    let bounds: &[&str] = if sub.get_name() == "join" { &["within", "window"] } else { &[] };
+    WINDOWS.iter().map(|kind| kind.name).chain(bounds.iter().copied()).any(|name| arg.get_id() == name)
+}
+
+/// Whether its command does nothing without it. clap is not told so, as our words for what is missing are better.
+fn is_needed(arg: &Arg) -> bool {
+    ["on", "table"].iter().any(|name| arg.get_id() == name)
 }
 
 /// `-t FIELD`, or `--tz ZONE` where there is no short form.

@@ -5,14 +5,20 @@
 //! from the same clap definitions and the tables of kinds.
 
 mod argfile;
+mod dedup;
 mod environment;
 mod help;
+mod join;
+mod joining;
 mod kinds;
+mod lookup;
 mod man;
 mod modes;
+mod pairs;
 mod planning;
 mod prose;
 mod rows;
+mod sides;
 mod text;
 mod updating;
 mod usage;
@@ -21,24 +27,34 @@ mod window;
 pub use environment::Environment;
 
 use crate::error::{Error, Result};
-use crate::plan::Plan;
+use crate::plan::{DedupPlan, JoinPlan, LookupPlan, Plan};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
+use dedup::DedupArgs;
+use join::JoinArgs;
+use lookup::LookupArgs;
 use std::ffi::OsString;
-use window::WindowArgs;
+use window::{ReportFlags, WindowArgs};
 
 /// What the program is to do.
 pub enum Command {
-    /// Run this job.
+    /// Aggregate in windows.
     Window(Box<Plan>),
+    /// Join two sides.
+    Join(Box<JoinPlan>),
+    /// Look events up in a table.
+    Lookup(Box<LookupPlan>),
+    /// Drop duplicates.
+    Dedup(Box<DedupPlan>),
     /// Write this text to standard output: help, version, completions, a man page.
     Print(String),
 }
 
-/// Watermarked windows over event files, from the shell.
+/// Watermarked windows and joins over event files, from the shell.
 ///
-/// Counts and aggregates the events of JSONL, CSV and Parquet files in windows of time: exactly when all of the input
-/// is there, or as soon as a window is final, with all late events accounted for.
+/// Counts and aggregates the events of JSONL, CSV and Parquet files in windows of time, joins them by keys and time,
+/// looks them up in tables and drops duplicates: exactly when all of the input is there, or as soon as a result is
+/// final, with all late events accounted for.
 #[derive(Parser)]
 #[command(name = "windrow", version, disable_help_flag = true, disable_help_subcommand = true)]
 struct Cli {
@@ -52,6 +68,9 @@ struct Cli {
 #[derive(Subcommand)]
 enum Task {
     Window(Box<WindowArgs>),
+    Join(Box<JoinArgs>),
+    Lookup(Box<LookupArgs>),
+    Dedup(Box<DedupArgs>),
     /// Print completions for a shell.
     ///
     /// bash: windrow completions bash > ~/.local/share/bash-completion/completions/windrow
@@ -77,7 +96,7 @@ enum Task {
     /// Print a man page.
     #[command(disable_help_flag = true, hide = true)]
     Man {
-        /// windrow, window or completions
+        /// windrow, or one of its commands
         command: Option<String>,
     },
 }
@@ -102,16 +121,36 @@ fn run(args: &[argfile::Argument], command: &mut clap::Command, env: &Environmen
 }
 
 fn perform(cli: Cli, env: &Environment) -> Result<Command> {
+    if let Some((name, length)) = cli.task.as_ref().and_then(help_asked) {
+        return help::of(name, length);
+    }
     match cli.task {
-        Some(Task::Window(args)) if args.report.short_help => help::of("window", help::Length::Short),
-        Some(Task::Window(args)) if args.report.long_help => help::of("window", help::Length::Long),
-        Some(Task::Window(args)) => Ok(Command::Window(Box::new(planning::plan(&args, env)?))),
-        Some(Task::Completions { help: true, .. }) => help::of("completions", help::Length::Long),
+        Some(Task::Window(args)) => planning::plan(&args, env).map(Box::new).map(Command::Window),
+        Some(Task::Join(args)) => joining::plan(&args, env).map(Box::new).map(Command::Join),
+        Some(Task::Lookup(args)) => lookup::plan(&args, env).map(Box::new).map(Command::Lookup),
+        Some(Task::Dedup(args)) => dedup::plan(&args, env).map(Box::new).map(Command::Dedup),
         Some(Task::Completions { shell, .. }) => completions(shell.as_deref()),
         Some(Task::Help { command: Some(name) }) => help::of(&name, help::Length::Long),
         Some(Task::Man { command }) => man::page(command.as_deref().unwrap_or("windrow")).map(Command::Print),
         None if !cli.help => Err(Error::usage("no command given").hint("windrow window --help shows the main one")),
         Some(Task::Help { command: None }) | None => Ok(Command::Print(help::overview())),
+    }
+}
+
+/// The command whose help is asked for, and how much of it.
+fn help_asked(task: &Task) -> Option<(&'static str, help::Length)> {
+    let of = |name, flags: &ReportFlags| match (flags.short_help, flags.long_help) {
+        (true, _) => Some((name, help::Length::Short)),
+        (_, true) => Some((name, help::Length::Long)),
+        _ => None,
+    };
+    match task {
+        Task::Window(args) => of("window", &args.report),
+        Task::Join(args) => of("join", &args.report),
+        Task::Lookup(args) => of("lookup", &args.report),
+        Task::Dedup(args) => of("dedup", &args.report),
+        Task::Completions { help, .. } => help.then_some(("completions", help::Length::Long)),
+        Task::Help { .. } | Task::Man { .. } => None,
     }
 }
 

@@ -4,7 +4,7 @@
 //! [`Environment`], so that planning is a function. A refusal is one sentence that says what to use.
 
 use super::modes;
-use super::window::{ClockFlags, InputFlags, OutputFlags, ResultFlags, TimeFlags, WindowArgs};
+use super::window::{ClockFlags, GridFlags, InputFlags, OutputFlags, ReportFlags, ResultFlags, TimeFlags, WindowArgs};
 use super::{Environment, rows, text, updating};
 use crate::error::{Error, Result};
 use crate::expr;
@@ -22,6 +22,7 @@ pub(super) fn plan(args: &WindowArgs, env: &Environment) -> Result<Plan> {
     let grouping = grouping(args, &zone)?;
     let mode = updating::mode_name(args)?;
     modes::check(mode, &asked(args)?)?;
+    ranks_whole_windows(args)?;
     let keys = rows::keys(&args.results.by)?;
     let mut selection = rows::selection(&args.results.agg)?;
     let finish = rows::finish(&args.results, &keys, &mut selection)?;
@@ -32,7 +33,7 @@ pub(super) fn plan(args: &WindowArgs, env: &Environment) -> Result<Plan> {
         since,
         until,
         keys,
-        filter: rows::filter(&args.results)?,
+        filter: rows::filter("where", args.results.filter.as_deref())?,
         selection,
         finish,
         mode: updating::mode(mode, args)?,
@@ -40,13 +41,13 @@ pub(super) fn plan(args: &WindowArgs, env: &Environment) -> Result<Plan> {
         clock: clock(&args.clock)?,
         late: late(&args.clock)?,
         bad: bad(&args.input)?,
-        output: output(args, zone, env)?,
-        report: report(args)?,
+        output: output(&args.output, args.results.limit.as_deref(), zone, env)?,
+        report: report(&args.report)?,
         threads: threads(args.input.threads.as_deref(), env)?,
-        input: input(args, env)?,
+        input: input(paths("window", &args.inputs, env)?, &args.input, &args.time, args.clock.concat)?,
     };
     one_table_a_file(&plan)?;
-    one_place_each(&plan)?;
+    one_place_each(&plan.input.paths, &[("--late", plan.late.path.as_deref())], &plan.output, &plan.bad, &plan.report)?;
     Ok(plan)
 }
 
@@ -76,6 +77,17 @@ fn asked(args: &WindowArgs) -> Result<Vec<&'static str>> {
     Ok(given.chain(kind).chain(updating::trigger_name(args)?).collect())
 }
 
+/// A ranking needs all rows of a window at once, and an empty window of a key is known when the key's next row comes.
+fn ranks_whole_windows(args: &WindowArgs) -> Result<()> {
+    let WindowArgs { results, clock, .. } = args;
+    match results.fill.is_some() && results.top.is_some() && clock.delay.is_some() {
+        true => Err(Error::usage(
+            "--delay writes the ranks of --top before it is known which rows --fill adds: leave out one of the three",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// A format with an end of its own cannot hold one table behind another.
 fn one_table_a_file(plan: &Plan) -> Result<()> {
     let again = matches!(plan.mode, Mode::Complete { .. }) && plan.trigger.is_some();
@@ -88,7 +100,7 @@ fn one_table_a_file(plan: &Plan) -> Result<()> {
     }
 }
 
-fn zone(flag: &str, value: Option<&str>) -> Result<Zone> {
+pub(super) fn zone(flag: &str, value: Option<&str>) -> Result<Zone> {
     Ok(text::optional(flag, value, Zone::parse)?.unwrap_or(Zone::UTC))
 }
 
@@ -96,7 +108,7 @@ fn field(flag: &str, value: Option<&str>) -> Result<Option<FieldPath>> {
     text::optional(flag, value, rows::field)
 }
 
-fn span(flag: &str, value: Option<&str>) -> Result<Option<Span>> {
+pub(super) fn span(flag: &str, value: Option<&str>) -> Result<Option<Span>> {
     text::optional(flag, value, Span::parse)
 }
 
@@ -111,16 +123,8 @@ fn range(flags: &ResultFlags, zone: &Zone, now: Ts) -> Result<(Option<Ts>, Optio
 }
 
 fn grouping(args: &WindowArgs, zone: &Zone) -> Result<Grouping> {
-    let (flags, kinds) = (&args.time, &args.kinds);
-    let sunday_weeks = week_start(flags)?;
-    let offset = text::optional("offset", flags.offset.as_deref(), Span::parse_signed)?.unwrap_or_default();
-    let grid = Grid { zone: zone.clone(), offset, sunday_weeks };
-    let grouping = kinds.grouping(&grid)?;
-    if flags.week_start.is_some() && !follows_weeks(args, &grid, &grouping)? {
-        return Err(Error::usage(format!("--week-start moves windows of weeks, and {} has none", kinds.typed()))
-            .hint("weeks are sizes such as 1w"));
-    }
-    match grouping {
+    let (flags, kinds) = (&args.grid, &args.kinds);
+    match on_grid(flags, zone, &kinds.typed(), |grid| kinds.grouping(grid))? {
         Grouping::Session { .. } if flags.offset.is_some() => {
             Err(Error::usage("--offset moves a grid of windows, and sessions have none"))
         }
@@ -132,9 +136,27 @@ fn grouping(args: &WindowArgs, zone: &Zone) -> Result<Grouping> {
     }
 }
 
-/// Whether the windows would be others if weeks started on the other day.
-fn follows_weeks(args: &WindowArgs, grid: &Grid, grouping: &Grouping) -> Result<bool> {
-    let other = args.kinds.grouping(&Grid { sunday_weeks: !grid.sunday_weeks, ..grid.clone() })?;
+/// Windows, `typed` so, as the grid has them.
+pub(super) fn on_grid(
+    flags: &GridFlags,
+    zone: &Zone,
+    typed: &str,
+    grouping: impl Fn(&Grid) -> Result<Grouping>,
+) -> Result<Grouping> {
+    let sunday_weeks = week_start(flags)?;
+    let offset = text::optional("offset", flags.offset.as_deref(), Span::parse_signed)?.unwrap_or_default();
+    let grid = Grid { zone: zone.clone(), offset, sunday_weeks };
+    let windows = grouping(&grid)?;
+    let other = || grouping(&Grid { sunday_weeks: !sunday_weeks, ..grid.clone() });
+    if flags.week_start.is_some() && !follows_weeks(&windows, &other()?) {
+        return Err(Error::usage(format!("--week-start moves windows of weeks, and {typed} has none"))
+            .hint("weeks are sizes such as 1w"));
+    }
+    Ok(windows)
+}
+
+/// Whether the windows are others than those with weeks from the other day.
+fn follows_weeks(grouping: &Grouping, other: &Grouping) -> bool {
     let windows = |grouping: &Grouping| match grouping {
         Grouping::Session { .. } | Grouping::Global { .. } | Grouping::Count(_) => Vec::new(),
         Grouping::Windows(windower) => {
@@ -143,15 +165,15 @@ fn follows_weeks(args: &WindowArgs, grid: &Grid, grouping: &Grouping) -> Result<
             out
         }
     };
-    Ok(windows(&other) != windows(grouping))
+    windows(other) != windows(grouping)
 }
 
-fn week_start(flags: &TimeFlags) -> Result<bool> {
+fn week_start(flags: &GridFlags) -> Result<bool> {
     let sunday = text::choice("week-start", flags.week_start.as_deref(), &[("monday", false), ("sunday", true)])?;
     Ok(sunday.unwrap_or_default())
 }
 
-fn clock(flags: &ClockFlags) -> Result<ClockPlan> {
+pub(super) fn clock(flags: &ClockFlags) -> Result<ClockPlan> {
     let policies = [("min", Policy::Min), ("max", Policy::Max)];
     let plan = ClockPlan {
         delay: span("delay", flags.delay.as_deref())?,
@@ -191,7 +213,7 @@ fn moving_watermark(flags: &ClockFlags) -> Result<()> {
 fn several_partitions(flags: &ClockFlags) -> Result<()> {
     if flags.watermark_by.is_some() && flags.idle_after.is_none() {
         return Err(Error::usage(
-            "--watermark-by needs --idle-after, or a value that stops coming holds all windows open",
+            "--watermark-by needs --idle-after, or a value that stops coming holds the watermark back for ever",
         )
         .hint("--idle-after 1h goes on without what is an hour behind the others"));
     }
@@ -209,7 +231,7 @@ fn several_partitions(flags: &ClockFlags) -> Result<()> {
     }
 }
 
-fn late(flags: &ClockFlags) -> Result<LatePlan> {
+pub(super) fn late(flags: &ClockFlags) -> Result<LatePlan> {
     if flags.late_details && flags.late.is_none() {
         return Err(Error::usage("--late-details adds to late records: add --late FILE"));
     }
@@ -217,13 +239,12 @@ fn late(flags: &ClockFlags) -> Result<LatePlan> {
     Ok(LatePlan { path: side_file("late", &flags.late)?, details: flags.late_details, max })
 }
 
-fn bad(flags: &InputFlags) -> Result<BadPlan> {
+pub(super) fn bad(flags: &InputFlags) -> Result<BadPlan> {
     let max = text::optional("max-bad", flags.max_bad.as_deref(), text::bound)?;
     Ok(BadPlan { path: side_file("bad", &flags.bad)?, max })
 }
 
-fn report(args: &WindowArgs) -> Result<ReportPlan> {
-    let flags = &args.report;
+pub(super) fn report(flags: &ReportFlags) -> Result<ReportPlan> {
     if flags.quiet && flags.verbose {
         return Err(Error::usage("--quiet and --verbose say the opposite: leave one out"));
     }
@@ -232,7 +253,7 @@ fn report(args: &WindowArgs) -> Result<ReportPlan> {
 }
 
 /// A file beside the results, which have standard output for themselves.
-fn side_file(flag: &str, path: &Option<PathBuf>) -> Result<Option<PathBuf>> {
+pub(super) fn side_file(flag: &str, path: &Option<PathBuf>) -> Result<Option<PathBuf>> {
     match path.as_deref() {
         Some(path) if path == Path::new("-") => {
             Err(Error::usage(format!("--{flag} -: standard output is for the results: name a file")))
@@ -244,7 +265,7 @@ fn side_file(flag: &str, path: &Option<PathBuf>) -> Result<Option<PathBuf>> {
 /// More threads than any machine has use for.
 const MOST_THREADS: usize = 1_024;
 
-fn threads(value: Option<&str>, env: &Environment) -> Result<usize> {
+pub(super) fn threads(value: Option<&str>, env: &Environment) -> Result<usize> {
     match text::optional("threads", value, text::number)? {
         Some(0) => Err(Error::usage("--threads: expected a number from 1, found \"0\"")),
         Some(threads) if threads > MOST_THREADS => {
@@ -254,41 +275,51 @@ fn threads(value: Option<&str>, env: &Environment) -> Result<usize> {
     }
 }
 
-fn input(args: &WindowArgs, env: &Environment) -> Result<InputPlan> {
-    let (flags, time) = (&args.input, &args.time);
+pub(super) fn input(paths: Vec<InputPath>, flags: &InputFlags, time: &TimeFlags, concat: bool) -> Result<InputPlan> {
     Ok(InputPlan {
         chunk: None,
-        paths: paths(&args.inputs, env)?,
-        concat: args.clock.concat,
+        paths,
+        concat,
         format: text::optional("input-format", flags.input_format.as_deref(), input_format)?,
         text: text_options(flags)?,
         declared: declared(&flags.schema)?,
-        time: rows::time(time.time.as_deref())?,
+        time: rows::time("time", time.time.as_deref())?,
         time_format: text::optional("time-format", time.time_format.as_deref(), TimeFormat::parse)?.unwrap_or_default(),
         zone: zone("input-tz", time.input_tz.as_deref())?,
     })
 }
 
-fn paths(given: &[PathBuf], env: &Environment) -> Result<Vec<InputPath>> {
+/// The inputs of a command that takes any number of them.
+pub(super) fn paths(command: &str, given: &[PathBuf], env: &Environment) -> Result<Vec<InputPath>> {
     if given.is_empty() && env.stdin_is_terminal {
         return Err(Error::usage("no input: name files, or pipe records in")
-            .hint("windrow window FILE... reads files; - is standard input"));
+            .hint(format!("windrow {command} FILE... reads files; - is standard input")));
     }
     if given.is_empty() {
         return Ok(vec![InputPath::Stdin]);
     }
-    let path = |path: &PathBuf| match path.to_str() {
-        Some("-") => InputPath::Stdin,
-        _ => InputPath::File(path.clone()),
-    };
-    let paths: Vec<_> = given.iter().map(path).collect();
-    if paths.iter().filter(|path| **path == InputPath::Stdin).count() > 1 {
-        return Err(Error::usage("- is given twice, and standard input can be read once"));
-    }
+    let paths: Vec<_> = given.iter().map(|path| input_path(path)).collect();
+    stdin_once(&paths)?;
     Ok(paths)
 }
 
-fn text_options(flags: &InputFlags) -> Result<TextOptions> {
+/// The input that an argument names.
+pub(super) fn input_path(path: &Path) -> InputPath {
+    match path.to_str() {
+        Some("-") => InputPath::Stdin,
+        _ => InputPath::File(path.to_owned()),
+    }
+}
+
+/// Standard input has one reader.
+pub(super) fn stdin_once<'a>(paths: impl IntoIterator<Item = &'a InputPath>) -> Result<()> {
+    match paths.into_iter().filter(|path| **path == InputPath::Stdin).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Error::usage("- is given twice, and standard input can be read once")),
+    }
+}
+
+pub(super) fn text_options(flags: &InputFlags) -> Result<TextOptions> {
     Ok(TextOptions {
         delimiter: text::optional("delimiter", flags.delimiter.as_deref(), delimiter)?,
         header: !flags.no_header,
@@ -305,11 +336,11 @@ fn delimiter(value: &str) -> Result<u8> {
     }
 }
 
-fn declared(lists: &[String]) -> Result<Vec<(FieldPath, FieldType)>> {
+pub(super) fn declared(lists: &[String]) -> Result<Vec<(FieldPath, FieldType)>> {
     text::lists("schema", lists, expr::parse_schema)
 }
 
-fn input_format(name: &str) -> Result<&'static FormatKind> {
+pub(super) fn input_format(name: &str) -> Result<&'static FormatKind> {
     named_format(name, |kind| !matches!(kind.read, Read::No), "read")
 }
 
@@ -334,8 +365,7 @@ fn formats(fits: fn(&FormatKind) -> bool) -> String {
     format!("formats are {}", names.join(", "))
 }
 
-fn output(args: &WindowArgs, zone: Zone, env: &Environment) -> Result<OutputPlan> {
-    let flags: &OutputFlags = &args.output;
+pub(super) fn output(flags: &OutputFlags, limit: Option<&str>, zone: Zone, env: &Environment) -> Result<OutputPlan> {
     let path = flags.output.clone().filter(|path| path != Path::new("-"));
     let said = text::optional("output-format", flags.output_format.as_deref(), output_format)?;
     let to_terminal = path.is_none() && env.stdout_is_terminal;
@@ -352,7 +382,7 @@ fn output(args: &WindowArgs, zone: Zone, env: &Environment) -> Result<OutputPlan
         return Err(Error::usage(format!("{}: {} is compressed inside", path.display(), format.name))
             .hint("leave the last extension out"));
     }
-    let limit = text::optional("limit", args.results.limit.as_deref(), text::number)?;
+    let limit = text::optional("limit", limit, text::number)?;
     Ok(OutputPlan { path, format, limit, zone, width: to_terminal.then_some(env.width).flatten() })
 }
 
@@ -362,20 +392,19 @@ fn default_format(to_terminal: bool) -> Result<&'static FormatKind> {
 }
 
 /// No file may take two kinds of records, or be read and written.
-fn one_place_each(plan: &Plan) -> Result<()> {
-    let outputs = [
-        ("--output", &plan.output.path),
-        ("--late", &plan.late.path),
-        ("--bad", &plan.bad.path),
-        ("--summary", &plan.report.summary),
-    ];
-    let inputs = plan.input.paths.iter().filter_map(|path| match path {
-        InputPath::Stdin => None,
-        InputPath::File(path) => Some(("an input", path.as_path())),
-    });
-    let mut taken: Vec<(&str, &Path)> = inputs.collect();
+pub(super) fn one_place_each<'a>(
+    inputs: impl IntoIterator<Item = &'a InputPath>,
+    side_files: &[(&'static str, Option<&'a Path>)],
+    output: &'a OutputPlan,
+    bad: &'a BadPlan,
+    report: &'a ReportPlan,
+) -> Result<()> {
+    let mut outputs = vec![("--output", output.path.as_deref())];
+    outputs.extend(side_files);
+    outputs.extend([("--bad", bad.path.as_deref()), ("--summary", report.summary.as_deref())]);
+    let mut taken: Vec<(&str, &Path)> = inputs.into_iter().filter_map(|p| Some(("an input", p.path()?))).collect();
     for (flag, path) in outputs {
-        let Some(path) = path.as_deref().filter(|path| !path.starts_with("/dev")) else { continue };
+        let Some(path) = path.filter(|path| !path.starts_with("/dev")) else { continue };
         if let Some((other, _)) = taken.iter().find(|(_, used)| *used == path) {
             return Err(Error::usage(format!("{flag} {}: this is {other} too", path.display())));
         }

@@ -4,7 +4,7 @@
 //! formats and what goes together come from their tables, so a new one is documented by being there.
 
 use super::help::fill;
-use super::modes;
+use super::{modes, pairs};
 use crate::aggregate::AGGREGATES;
 use crate::expr::functions;
 use crate::format::{FORMATS, Read};
@@ -47,6 +47,9 @@ impl Paragraph {
 pub(super) fn help_sections(command: &str) -> Vec<Section> {
     match command {
         "window" => vec![durations(), expressions(), functions(), aggregates(), updating(), formats(), examples()],
+        "join" => pairs::join_help(),
+        "lookup" => pairs::lookup_help(),
+        "dedup" => pairs::dedup_help(),
         _ => Vec::new(),
     }
 }
@@ -74,19 +77,22 @@ pub(super) fn man_sections(command: &str) -> Vec<Section> {
             exit_status(),
             examples(),
         ],
+        "join" => pairs::join_page(),
+        "lookup" => pairs::lookup_page(),
+        "dedup" => pairs::dedup_page(),
         _ => vec![exit_status()],
     }
 }
 
-fn section(title: &'static str, paragraphs: Vec<Paragraph>) -> Section {
+pub(super) fn section(title: &'static str, paragraphs: Vec<Paragraph>) -> Section {
     Section { title, paragraphs }
 }
 
-fn code(lines: &str) -> Paragraph {
+pub(super) fn code(lines: &str) -> Paragraph {
     Paragraph::Code(lines.to_owned())
 }
 
-fn item(term: &str, text: &str) -> Paragraph {
+pub(super) fn item(term: &str, text: &str) -> Paragraph {
     Paragraph::Item(term.to_owned(), text.to_owned())
 }
 
@@ -159,7 +165,7 @@ fn windows() -> Section {
     )
 }
 
-fn durations() -> Section {
+pub(super) fn durations() -> Section {
     section(
         "DURATIONS",
         vec![Paragraph::Text(
@@ -194,12 +200,15 @@ fn expressions() -> Section {
             ),
             Paragraph::Text(
                 "Types are bigint, double, decimal(p,s), boolean, text and timestamp. 'a' is a text, 1.5 an exact \
-                 decimal, 1e3 a double, TIMESTAMP '2026-01-31 12:00' an instant in --tz. Decimals are added, \
-                 subtracted and multiplied exactly. The field of --time is the instant itself.",
+                 decimal, 1e3 a double, TIMESTAMP '2026-01-31 12:00' an instant in --tz. A date is the instant \
+                 at which its day starts in --tz: x::date and DATE '2026-01-31' cut times to days, so ts::date = \
+                 '2026-01-31' is all of that day. Decimals are added, subtracted and multiplied exactly. An array or \
+                 object of a field is its JSON text, so length(items) counts characters: cardinality(items) counts \
+                 elements. No text that an expression makes may be longer than 256 MB. The field of --time is the instant itself.",
             ),
             Paragraph::Text(
                 "A name is a field of the record: a.b reaches into nested records, items[0].sku into arrays (from 0; \
-                 -1 is the last), and an odd name stands in double quotes: \"user-agent\". Capitals matter in names of \
+                 -1 is the last), both also into a CSV column whose texts are JSON; an odd name stands in double quotes: \"user-agent\". Capitals matter in names of \
                  fields. _file and _line name the record's origin. After aggregation (--agg around calls, --having, \
                  --order-by, when:) the names are the columns of the row, with window_start, window_end and \
                  window_seconds.",
@@ -245,11 +254,14 @@ fn rows() -> Section {
             Paragraph::Text(
                 "--fill writes the windows of a key in which nothing happened together with its next row, at most \
                  --fill-max of them; longer gaps are left and counted. Rows of windows are then in order within \
-                 those written at one time only.",
+                 those written at one time only. Filled rows pass --having, and are ranked by --top among the rows \
+                 of their window, like others; for that all windows have to be written at once, so --top and --fill \
+                 together go without --delay.",
             ),
             Paragraph::Text(
                 "--count N makes a window of every N used records of a key, as they come; the last may have fewer. It \
-                 is bounded by its first and last event times. --global makes one endless window per key, whose bounds \
+                 is bounded by its first and last event times, which several windows of a key may share: --mode update \
+                 then writes each of them under the same bounds from revision 0. --global makes one endless window per key, whose bounds \
                  are null.",
             ),
         ],
@@ -303,7 +315,8 @@ fn types() -> Section {
     section(
         "TYPES",
         vec![Paragraph::Text(
-            "A field is typed by the first 1,000 records of each input, or by --schema. An integer field that meets a \
+            "A field is typed by the first 1,000 records of each input, or by --schema. One that none of these has is \
+             typed by its use: a number beside numbers, a time where a time is taken, else text. An integer field that meets a \
              fraction becomes a double, a key that meets another type becomes text; any other value that does not fit \
              makes a bad record. A field that changes so far down the input is told on stderr: rows written before \
              have the old type, so here alone a run with --delay and one without may write a value differently (1 and \
@@ -313,7 +326,7 @@ fn types() -> Section {
     )
 }
 
-fn formats() -> Section {
+pub(super) fn formats() -> Section {
     let ways = |kind: &crate::format::FormatKind| match (kind.read, kind.write) {
         (Read::No, _) => " (output)",
         (_, None) => " (input)",
@@ -335,6 +348,12 @@ fn account() -> Section {
             item("late", "late for all its windows"),
             item("outside", "in no window that --since and --until let be written"),
             item("used", "in at least one row; partially late when it was late for some of its windows"),
+            Paragraph::Text(
+                "With --since or --until and without --delay, row groups of a Parquet file whose times all lie outside \
+                 of what is written are not read. Their records all count as outside, even those that --where would \
+                 have filtered or a value would have made bad: results are the same for every format, but how the \
+                 unused records are divided is not.",
+            ),
             Paragraph::Text(
                 "The first bad record stops the run, unless --bad or --max-bad allows it. Late records are dropped, \
                  unless --late keeps them; the files of --bad and --late hold records as they stood, and can be read \
@@ -385,7 +404,7 @@ fn summary_file() -> Section {
     )
 }
 
-fn streams() -> Section {
+pub(super) fn streams() -> Section {
     section(
         "FILES AND STREAMS",
         vec![
@@ -404,7 +423,7 @@ fn streams() -> Section {
     )
 }
 
-fn exit_status() -> Section {
+pub(super) fn exit_status() -> Section {
     section(
         "EXIT STATUS",
         vec![

@@ -31,10 +31,8 @@ pub(super) fn selection(lists: &[String]) -> Result<Selection> {
 }
 
 /// Which records are used.
-pub(super) fn filter(flags: &ResultFlags) -> Result<Option<Scalar>> {
-    text::optional("where", flags.filter.as_deref(), |text| {
-        expr::parse_scalar(text, "a condition such as amount > 0 AND status = 'paid'")
-    })
+pub(super) fn filter(flag: &str, text: Option<&str>) -> Result<Option<Scalar>> {
+    text::optional(flag, text, |text| expr::parse_scalar(text, "a condition such as amount > 0 AND status = 'paid'"))
 }
 
 /// Which rows are written and in what order. Conditions and orders may need further aggregates.
@@ -112,8 +110,8 @@ pub(super) fn check_names(keys: &[Key], selection: &Selection, top: bool, mode: 
 /// Names of fields in event files are often no SQL (`Flight Date`, `user-agent`, `Date/Time`), and need no quotes here.
 /// So a text is an expression only where it says so: by a text in single quotes, a call, `||`, `::`, `*` or an index; or
 /// by blanks, if it then reads as one and is no field (`sent - delay`).
-pub(super) fn time(text: Option<&str>) -> Result<Option<Scalar>> {
-    text::optional("time", text, |text| {
+pub(super) fn time(flag: &str, text: Option<&str>) -> Result<Option<Scalar>> {
+    text::optional(flag, text, |text| {
         let bare = without_quoted(text);
         if says_expression(&bare) {
             return expr::parse_scalar(text, "a time");
@@ -176,7 +174,7 @@ mod tests {
             ("date", &["date"]),
             ("\"it's\".c", &["it's", "c"]),
         ] {
-            let time = time(Some(text)).unwrap().unwrap();
+            let time = time("time", Some(text)).unwrap().unwrap();
             assert_eq!(
                 time.as_field().map(FieldPath::parts),
                 Some(parts).map(|p| p.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>()).as_deref(),

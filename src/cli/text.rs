@@ -4,6 +4,7 @@
 
 use crate::error::{Error, Result};
 use crate::plan::Bound;
+use clap::Arg;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -74,6 +75,19 @@ pub(super) fn bound(text: &str) -> Result<Bound> {
 pub(super) fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
+}
+
+/// A flag with what a command says of it itself. One paragraph takes the place of the flag's first line, several take
+/// that of all it says.
+pub(super) fn reworded(arg: Arg, words: &[(&str, &str)]) -> Arg {
+    let Some((_, text)) = words.iter().find(|(id, _)| arg.get_id() == *id) else { return arg };
+    let line = text.split("\n\n").next().unwrap_or(text).to_owned();
+    let rest = arg.get_long_help().map(ToString::to_string).unwrap_or_default();
+    let full = match (text.contains("\n\n"), rest.split_once("\n\n")) {
+        (false, Some((_, rest))) => format!("{text}\n\n{rest}"),
+        _ => (*text).to_owned(),
+    };
+    arg.help(line).long_help(full)
 }
 
 /// The name that was probably meant.

@@ -1,4 +1,5 @@
-//! The flags of `windrow window`: what a person types, with the text that explains it.
+//! The flags of `windrow window`: what a person types, with the text that explains it. Groups of flags that other
+//! commands have too are here; where a text fits windows alone, those commands put their own in its place.
 //!
 //! Nothing is checked here; that is [`super::planning`]'s task. The first paragraph of a doc comment is the line of
 //! `-h`, all of it the text of `--help` and the man page.
@@ -31,6 +32,8 @@ pub(super) struct WindowArgs {
     pub(super) updates: UpdateFlags,
     #[command(flatten, next_help_heading = "Time")]
     pub(super) time: TimeFlags,
+    #[command(flatten, next_help_heading = "Time")]
+    pub(super) grid: GridFlags,
     #[command(flatten, next_help_heading = "Lateness")]
     pub(super) clock: ClockFlags,
     #[command(flatten, next_help_heading = "Input")]
@@ -89,7 +92,7 @@ pub(super) struct ResultFlags {
     ///
     /// zero puts 0 into numbers and null into all else, null is null everywhere, previous repeats the key's row before.
     /// The windows between two rows of a key are filled when the second is written; with --since and --until, all of
-    /// that range. For tumbling and sliding windows.
+    /// that range. For tumbling and sliding windows; with --top, only without --delay.
     #[arg(long, value_name = "WITH", hide_short_help = true)]
     pub(super) fill: Option<String>,
     /// Fill at most N windows in a row [1000]
@@ -146,7 +149,7 @@ pub(super) struct UpdateFlags {
     pub(super) purge: bool,
 }
 
-/// How event times are read and windows laid out.
+/// How event times are read and written.
 #[derive(Args, Clone)]
 pub(super) struct TimeFlags {
     /// The field with the event time, or an expression
@@ -173,6 +176,11 @@ pub(super) struct TimeFlags {
     /// An IANA name such as Europe/Vienna. Days, weeks, months, quarters and years begin by this zone's wall clock.
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     pub(super) tz: Option<String>,
+}
+
+/// How windows are laid out.
+#[derive(Args, Clone)]
+pub(super) struct GridFlags {
     /// Moves the grid of windows by D
     ///
     /// --tumbling 1d --offset 6h: days from six to six. D may be negative.
@@ -184,7 +192,7 @@ pub(super) struct TimeFlags {
 }
 
 /// How event times become watermarks.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub(super) struct ClockFlags {
     /// Write windows as soon as events are at most D late
     ///

@@ -2,17 +2,18 @@
 //!
 //! Must not know where columns come from ([`Scope`]) or how values are computed (`eval`).
 
-use super::functions::{Argument, Kernel};
+use super::functions::{self, Argument, FunctionKind, Kernel, Resolved};
 use super::scalar::Scope;
 use super::set::Set;
 use super::sql::Sql;
 use super::tree::{Expr, Node, Operator};
 use super::{eval, literal};
 use crate::error::{Error, Result};
-use crate::schema::{FieldType, Literal};
-use crate::time::Zone;
-use arrow::array::{Array, ArrayRef};
+use crate::schema::{FieldPath, FieldType, Literal};
+use crate::time::{Ts, Zone};
+use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::concat;
+use arrow::datatypes::TimestampMicrosecondType;
 use sqlparser::tokenizer::Location;
 
 /// A step of a computation and the type of what it gives.
@@ -26,6 +27,8 @@ pub(super) enum Step {
     /// `NULL`, of any type.
     Null,
     Column(usize),
+    /// A column whose type is still to be told: what is bound with one is never computed.
+    Open(usize),
     /// One value, as a column of one row, and as it was typed.
     Constant(ArrayRef, Literal),
     Not(Box<Typed>),
@@ -84,15 +87,31 @@ impl Typed {
         }
     }
 
-    fn known(&self) -> Option<FieldType> {
-        (!self.is_null()).then_some(self.ty)
+    /// Its type; none for `NULL` and for what has any type until the types of columns are told.
+    pub(super) fn known(&self) -> Option<FieldType> {
+        (!self.is_null() && !self.is_open()).then_some(self.ty)
+    }
+
+    /// Whether its type depends on that of a column whose type is still to be told.
+    fn is_open(&self) -> bool {
+        match &self.step {
+            Step::Open(_) => true,
+            Step::Coalesce(all) => any_open(all.iter()),
+            Step::Case { branches, otherwise } => {
+                any_open(branches.iter().map(|(_, result)| result).chain([otherwise.as_ref()]))
+            }
+            Step::Call { arguments, .. } => arguments.iter().any(Typed::is_open),
+            Step::Arithmetic(_, a, b) => a.is_open() || b.is_open(),
+            Step::Negate(x) => x.is_open(),
+            _ => false,
+        }
     }
 
     /// Calls `f` for each column that is read.
     pub(super) fn columns(&self, f: &mut dyn FnMut(usize)) {
         match &self.step {
             Step::Null | Step::Constant(..) => {}
-            Step::Column(column) => f(*column),
+            Step::Column(column) | Step::Open(column) => f(*column),
             Step::Not(x) | Step::Negate(x) | Step::IsNull(x) | Step::Is(x, _) | Step::In(x, _) => x.columns(f),
             Step::Shift(x, _) | Step::Cast { value: x, .. } => x.columns(f),
             Step::And(a, b) | Step::Or(a, b) | Step::Compare(_, a, b) | Step::Arithmetic(_, a, b) => {
@@ -115,6 +134,16 @@ impl Typed {
     }
 }
 
+/// Whether values that may stand for each other are all of any type, and some of a type still to be told.
+fn any_open<'a>(mut all: impl Iterator<Item = &'a Typed>) -> bool {
+    let mut any = false;
+    let mut of_any_type = |value: &Typed| {
+        any |= value.is_open();
+        value.known().is_none() || matches!(value.literal(), Some(Literal::Text(_)))
+    };
+    all.all(&mut of_any_type) && any
+}
+
 fn constant(value: Literal) -> Typed {
     match literal::type_of(&value) {
         None => Typed { step: Step::Null, ty: FieldType::Text },
@@ -129,12 +158,12 @@ impl Binder<'_> {
         match &expr.node {
             Node::Literal(value) => Ok(constant(value.clone())),
             Node::Field(path) => {
-                let (column, ty) = self.scope.field(path).map_err(|error| self.placed(at, &error))?;
-                Ok(Typed { step: Step::Column(column), ty })
+                let (column, ty) = self.scope.field(path).map_err(|error| self.unknown(at, path, &error))?;
+                Ok(self.column(column, ty))
             }
-            Node::Aggregate(call) => {
+            Node::Aggregate(call, _) => {
                 let (column, ty) = self.scope.aggregate(*call).map_err(|error| self.placed(at, &error))?;
-                Ok(Typed { step: Step::Column(column), ty })
+                Ok(self.column(column, ty))
             }
             Node::Negate(x) => self.negate(x),
             Node::Not(x) => Ok(bool_of(Step::Not(self.truth(x)?.boxed()))),
@@ -155,7 +184,8 @@ impl Binder<'_> {
                 Ok(bool_of(Step::Like { text, pattern, escape: *escape, any_case: *any_case }))
             }
             Node::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
-            Node::Cast { value, to, or_null } => self.cast(value, *to, *or_null, at),
+            Node::Cast { value, to, day: false, or_null } => self.cast(value, *to, *or_null, at),
+            Node::Cast { value, to, day: true, or_null } => self.day(self.cast(value, *to, *or_null, at)?, at),
             Node::Coalesce(all) => {
                 let bound = all.iter().map(|x| self.bind(x)).collect::<Result<Vec<_>>>()?;
                 let (bound, ty) = self.alike(bound, all.iter().collect())?;
@@ -163,6 +193,30 @@ impl Binder<'_> {
             }
             Node::Call(kind, all) => self.call(kind, all, at),
         }
+    }
+
+    fn column(&self, column: usize, ty: FieldType) -> Typed {
+        let step = if self.scope.is_open(column) { Step::Open(column) } else { Step::Column(column) };
+        Typed { step, ty: ty.in_expressions() }
+    }
+
+    /// Tells the scope what the columns of a value are taken as whose types are still to be told.
+    pub(super) fn take_as(&self, value: &Typed, ty: FieldType) {
+        match &value.step {
+            Step::Open(column) => self.scope.taken_as(*column, ty),
+            Step::Coalesce(all) => all.iter().for_each(|value| self.take_as(value, ty)),
+            Step::Case { branches, otherwise } => {
+                branches.iter().for_each(|(_, result)| self.take_as(result, ty));
+                self.take_as(otherwise, ty);
+            }
+            _ => {}
+        }
+    }
+
+    /// A value of any type as one of this type.
+    fn any_as(&self, value: &Typed, ty: FieldType) -> Typed {
+        self.take_as(value, ty);
+        Typed { step: Step::Null, ty }
     }
 
     fn error(&self, at: Location, message: impl std::fmt::Display) -> Error {
@@ -175,15 +229,24 @@ impl Binder<'_> {
             if self.sql.text.is_empty() { Error::usage(error.message()) } else { self.error(at, error.message()) };
         match error.hint_text() {
             Some(hint) => placed.hint(hint),
-            None if self.sql.is_quoted(at) => placed.hint("double quotes are for names; text stands in single quotes"),
             None => placed,
         }
     }
 
-    fn truth(&self, expr: &Expr) -> Result<Typed> {
+    /// The error about a name that the scope does not have: in double quotes it may be meant as text.
+    fn unknown(&self, at: Location, path: &FieldPath, error: &Error) -> Error {
+        let placed = self.placed(at, error);
+        if !self.sql.is_quoted(at) {
+            return placed;
+        }
+        literal::or_text(placed, &literal::shown(&Literal::Text(path.name())))
+    }
+
+    /// A condition.
+    pub(super) fn truth(&self, expr: &Expr) -> Result<Typed> {
         let bound = self.bind(expr)?;
         match bound.known() {
-            None => Ok(Typed { step: Step::Null, ty: FieldType::Bool }),
+            None => Ok(self.any_as(&bound, FieldType::Bool)),
             Some(FieldType::Bool) => Ok(bound),
             Some(ty) => Err(self
                 .error(expr.at, format!("expected a condition, but {expr} is {}", named(ty)))
@@ -201,7 +264,8 @@ impl Binder<'_> {
     fn exactly_text(&self, expr: &Expr) -> Result<Typed> {
         let bound = self.bind(expr)?;
         match bound.known() {
-            None | Some(FieldType::Text) => Ok(bound),
+            None => Ok(self.any_as(&bound, FieldType::Text)),
+            Some(FieldType::Text) => Ok(bound),
             Some(ty) => Err(self
                 .error(expr.at, format!("expected a text, but {expr} is {}", named(ty)))
                 .hint(format!("CAST({expr} AS text) writes it out"))),
@@ -211,7 +275,10 @@ impl Binder<'_> {
     fn number(&self, expr: &Expr) -> Result<Typed> {
         let bound = self.bind(expr)?;
         match bound.known() {
-            None => Ok(Typed { step: Step::Null, ty: FieldType::Int }),
+            None => {
+                self.take_as(&bound, FieldType::Int);
+                Ok(Typed { ty: FieldType::Int, ..bound })
+            }
             Some(ty) if ty.is_number() => Ok(bound),
             Some(ty) => Err(self.no_number(expr, ty)),
         }
@@ -239,7 +306,7 @@ impl Binder<'_> {
     fn shift(&self, x: &Expr, by: i64) -> Result<Typed> {
         let bound = self.bind(x)?;
         match bound.known() {
-            None => Ok(Typed { step: Step::Null, ty: FieldType::Time }),
+            None => Ok(self.any_as(&bound, FieldType::Time)),
             Some(FieldType::Time) => Ok(Typed { step: Step::Shift(bound.boxed(), by), ty: FieldType::Time }),
             Some(ty) => Err(self
                 .error(x.at, format!("an interval is added to a time, but {x} is {}", named(ty)))
@@ -286,8 +353,8 @@ impl Binder<'_> {
             (Some(a), Some(b)) => {
                 let what = format!("{left} is {}, and {right} is {}", named(a), named(b));
                 Err(self.error(at, what).hint(match (a, b) {
-                    (FieldType::Text, _) => format!("CAST({left} AS {}) reads the text", b.name()),
-                    (_, FieldType::Text) => format!("CAST({right} AS {}) reads the text", a.name()),
+                    (FieldType::Text, _) => format!("TRY_CAST({left} AS {}) reads the text", b.name()),
+                    (_, FieldType::Text) => format!("TRY_CAST({right} AS {}) reads the text", a.name()),
                     _ => format!("CAST({left} AS {}) makes them alike", b.name()),
                 }))
             }
@@ -298,7 +365,7 @@ impl Binder<'_> {
     fn alike(&self, bound: Vec<Typed>, typed: Vec<&Expr>) -> Result<(Vec<Typed>, FieldType)> {
         let mut ty: Option<usize> = None;
         let mut common = FieldType::Text;
-        for (i, value) in bound.iter().enumerate().filter(|(_, value)| !value.is_null()) {
+        for (i, value) in bound.iter().enumerate().filter(|(_, value)| value.known().is_some()) {
             common = match ty {
                 None => value.ty,
                 Some(_) if common == value.ty => common,
@@ -358,6 +425,9 @@ impl Binder<'_> {
 
     fn cast(&self, value: &Expr, to: FieldType, or_null: bool, at: Location) -> Result<Typed> {
         let bound = self.bind(value)?;
+        if bound.is_open() {
+            return Ok(Typed { step: Step::Cast { value: bound.boxed(), or_null }, ty: to });
+        }
         if bound.is_null() || bound.ty == to {
             return Ok(Typed { ty: to, ..bound });
         }
@@ -382,12 +452,30 @@ impl Binder<'_> {
         Ok(constant(Literal::Time(ts)))
     }
 
-    fn call(&self, kind: &'static super::functions::FunctionKind, all: &[Expr], at: Location) -> Result<Typed> {
-        let bound = all.iter().map(|x| self.bind(x)).collect::<Result<Vec<_>>>()?;
+    /// The start of a time's day.
+    fn day(&self, time: Typed, at: Location) -> Result<Typed> {
+        let Some(kind) = functions::find("date_trunc") else { return Err(self.error(at, "there are no dates")) };
+        let unit = constant(Literal::Text("day".to_owned()));
+        let resolved = self.resolved(kind, &[&unit, &time], at)?;
+        let start =
+            Typed { step: Step::Call { arguments: vec![unit, time], kernel: resolved.kernel }, ty: resolved.gives };
+        let constant = self.constant(&start, FieldType::Time)?;
+        Ok(match constant.as_ref().and_then(|time| time.as_primitive_opt::<TimestampMicrosecondType>()) {
+            Some(time) if time.is_valid(0) => self::constant(Literal::Time(Ts::from_micros(time.value(0)))),
+            _ => start,
+        })
+    }
+
+    fn resolved(&self, kind: &'static FunctionKind, bound: &[&Typed], at: Location) -> Result<Resolved> {
         let arguments: Vec<Argument<'_>> =
             bound.iter().map(|x| Argument { ty: x.known(), literal: x.literal() }).collect();
-        let resolved = (kind.resolve)(&arguments, self.zone)
-            .map_err(|what| self.error(at, format!("{} {what}", kind.name)).hint(format!("write {}", kind.usage)))?;
+        (kind.resolve)(&arguments, self.zone)
+            .map_err(|what| self.error(at, format!("{} {what}", kind.name)).hint(format!("write {}", kind.usage)))
+    }
+
+    fn call(&self, kind: &'static FunctionKind, all: &[Expr], at: Location) -> Result<Typed> {
+        let bound = all.iter().map(|x| self.bind(x)).collect::<Result<Vec<_>>>()?;
+        let resolved = self.resolved(kind, &bound.iter().collect::<Vec<_>>(), at)?;
         let each = bound.into_iter().zip(all).zip(resolved.takes);
         let arguments = each.map(|((value, expr), ty)| self.convert(value, ty, expr)).collect::<Result<_>>()?;
         Ok(Typed { step: Step::Call { arguments, kernel: resolved.kernel }, ty: resolved.gives })
@@ -396,14 +484,18 @@ impl Binder<'_> {
     /// A value as another type, where that goes without saying.
     fn convert(&self, value: Typed, to: FieldType, expr: &Expr) -> Result<Typed> {
         use FieldType::{Decimal, Double, Int, Text};
-        if value.ty == to || value.is_null() {
+        if value.known().is_none() {
+            self.take_as(&value, to);
             return Ok(Typed { ty: to, ..value });
+        }
+        if value.ty == to {
+            return Ok(value);
         }
         match (&value.step, value.ty, to) {
             (Step::Constant(_, Literal::Text(text)), Text, to) => {
                 let read = eval::read(text, to, self.zone).map_err(|_| {
                     self.error(expr.at, format!("expected {}, found '{text}'", named(to)))
-                        .hint(format!("it is compared with {}, so it has to read as one", named(to)))
+                        .hint(format!("it stands beside {}, so it has to read as one", named(to)))
                 })?;
                 Ok(Typed { step: Step::Constant(read, Literal::Text(text.clone())), ty: to })
             }

@@ -21,12 +21,12 @@ const DIGITS: u8 = 38;
 
 /// Whether values of one type can be cast to another at all.
 pub(super) fn can_cast(from: FieldType, to: FieldType) -> bool {
-    use FieldType::{Bool, Decimal, Double, Int, List, Text, Time};
-    match (from, to) {
-        (List(_), _) | (_, List(_)) => false,
+    use FieldType::{Bool, Decimal, Double, Int, Json, List, Text, Time};
+    match (from.in_expressions(), to) {
+        (List(_), _) | (_, List(_) | Json) => false,
         (Time, Int | Double | Bool | Decimal { .. }) | (Int | Double | Bool | Decimal { .. }, Time) => false,
         (Bool, Decimal { .. }) | (Decimal { .. }, Bool) => false,
-        (Int | Double | Bool | Text | Decimal { .. } | Time, _) => true,
+        (Int | Double | Bool | Text | Json | Decimal { .. } | Time, _) => true,
     }
 }
 
@@ -193,7 +193,7 @@ fn from_text(texts: &StringArray, to: FieldType, zone: &Zone, failures: &mut Fai
             let values = each(texts, to, failures, |text| read_decimal(text, precision, scale));
             typed_decimals(&(Arc::new(values.collect::<Decimal128Array>()) as ArrayRef), to)
         }
-        FieldType::Text | FieldType::List(_) => Arc::new(texts.clone()),
+        FieldType::Text | FieldType::Json | FieldType::List(_) => Arc::new(texts.clone()),
     }
 }
 

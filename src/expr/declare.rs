@@ -10,6 +10,9 @@ use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 /// What `decimal` alone means, as in DuckDB.
 const DECIMAL: FieldType = FieldType::Decimal { precision: 18, scale: 3 };
 
+/// What a time is cast to so that it is cut to the start of its day; no type of a field.
+const DATE: &str = "date";
+
 /// The type names there are.
 static TYPES: &[(&str, FieldType)] = &[
     ("bigint", FieldType::Int),
@@ -43,7 +46,7 @@ static TYPES: &[(&str, FieldType)] = &[
     ("timestamp with time zone", FieldType::Time),
     ("timestamp without time zone", FieldType::Time),
     ("datetime", FieldType::Time),
-    ("date", FieldType::Time),
+    (DATE, FieldType::Time),
 ];
 
 /// Reads a list of fields with their types. The error shows the place; the flag's name is the caller's to add.
@@ -55,7 +58,11 @@ pub fn parse_schema(text: &str) -> Result<Vec<(FieldPath, FieldType)>> {
     loop {
         let start = cursor.place();
         let path = cursor.path()?;
-        let ty = cursor.ty()?;
+        let place = cursor.place();
+        let (ty, day) = cursor.ty()?;
+        if day {
+            return Err(no_date(sql, place, &path));
+        }
         if fields.iter().any(|(other, _)| *other == path) {
             return Err(sql.error(start, format!("\"{path}\" is declared twice")));
         }
@@ -68,8 +75,15 @@ pub fn parse_schema(text: &str) -> Result<Vec<(FieldPath, FieldType)>> {
     }
 }
 
-/// The type of this name, as a cast names it. `at`: where an error points.
-pub(super) fn type_of(sql: Sql<'_>, name: &str, at: Location) -> Result<FieldType> {
+/// Fields are read as they are; cutting is an expression's work.
+fn no_date(sql: Sql<'_>, at: Location, path: &FieldPath) -> Error {
+    let field = super::tree::path_text(path);
+    sql.error(at, "a field is declared a timestamp; a date alone is the start of its day")
+        .hint(format!("'{field} timestamp' declares it, and {field}::date in an expression cuts it to days"))
+}
+
+/// The type of this name, as a cast names it, and whether it is a date. `at`: where an error points.
+pub(super) fn type_of(sql: Sql<'_>, name: &str, at: Location) -> Result<(FieldType, bool)> {
     let named = Sql { text: name, takes: "a type" };
     let tokens = named.tokens()?;
     let mut cursor = Cursor { sql: named, tokens: &tokens };
@@ -77,7 +91,7 @@ pub(super) fn type_of(sql: Sql<'_>, name: &str, at: Location) -> Result<FieldTyp
         Ok(ty) if cursor.peek().is_none() => Ok(ty),
         _ => {
             let error = sql.error(at, format!("there is no type \"{}\"", name.to_lowercase()));
-            Err(error.hint("types are bigint, double, decimal(p,s), boolean, text and timestamp"))
+            Err(error.hint("types are bigint, double, decimal(p,s), boolean, text, timestamp and date"))
         }
     }
 }
@@ -135,7 +149,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn ty(&mut self) -> Result<FieldType> {
+    /// A type, and whether it is a date.
+    fn ty(&mut self) -> Result<(FieldType, bool)> {
         let start = self.place();
         let mut words = Vec::new();
         while let Some(Token::Word(word)) = self.peek() {
@@ -149,10 +164,11 @@ impl<'a> Cursor<'a> {
         let Some(&(_, ty)) = TYPES.iter().find(|(known, _)| *known == name) else {
             return Err(unknown(self.sql, start, &name));
         };
+        let day = name == DATE;
         match (self.skip(&Token::LParen), ty) {
-            (false, ty) => Ok(ty),
-            (true, FieldType::Decimal { .. }) => self.decimal(),
-            (true, FieldType::Text | FieldType::Time) => self.ignored_size(ty),
+            (false, ty) => Ok((ty, day)),
+            (true, FieldType::Decimal { .. }) => Ok((self.decimal()?, day)),
+            (true, FieldType::Text | FieldType::Time) if !day => Ok((self.ignored_size(ty)?, day)),
             (true, _) => Err(self.sql.error(start, format!("{name} takes no size"))),
         }
     }
@@ -222,7 +238,7 @@ mod tests {
             ("Flight Date", FieldType::Time),
         ];
         let found =
-            types("amount double, id BIGINT,price decimal(18, 2), actor.Login varchar(20), \"Flight Date\" date");
+            types("amount double, id BIGINT,price decimal(18, 2), actor.Login varchar(20), \"Flight Date\" timestamp");
         assert_eq!(found, expected.map(|(path, ty)| (path.to_owned(), ty)));
         assert_eq!(types("x decimal, date decimal(5)")[0].1, DECIMAL);
         assert_eq!(types("user numeric(5)")[0].1, FieldType::Decimal { precision: 5, scale: 0 });
@@ -230,10 +246,21 @@ mod tests {
 
     #[test]
     fn every_type_name_reads_as_its_type_and_so_does_each_types_own_name() {
-        for (name, ty) in TYPES {
+        for (name, ty) in TYPES.iter().filter(|(name, _)| *name != DATE) {
             assert_eq!(types(&format!("x {name}, y text"))[0].1, *ty, "{name}");
             assert_eq!(types(&format!("x {}", ty.name()))[0].1, *ty, "{name}");
         }
+    }
+
+    #[test]
+    fn a_field_is_no_date() {
+        assert_eq!(
+            error("x int, \"Flight Date\" DATE"),
+            "a field is declared a timestamp; a date alone is the start of its day\n  x int, \"Flight Date\" DATE\n\
+             \x20                      ^\n  hint: '\"Flight Date\" timestamp' declares it, and \"Flight Date\"::date in an \
+             expression cuts it to days"
+        );
+        assert_eq!(types("date timestamp")[0].1, FieldType::Time);
     }
 
     #[test]

@@ -8,10 +8,11 @@ use super::arithmetic;
 use super::bind::{Step, Typed};
 use super::cast::cast;
 pub(super) use super::cast::{can_cast, one, read};
-use super::functions::{Failures, Kernel};
+use super::functions::{Failures, Kernel, MOST_OF_A_BATCH, too_much_text};
 use super::set;
 use super::tree::Operator;
 use crate::error::{Error, Result};
+use crate::json::as_text;
 use crate::schema::FieldType;
 use crate::time::{Ts, Zone};
 use arrow::array::{
@@ -56,10 +57,16 @@ impl Values {
     /// One value a row.
     pub(super) fn full(&self, rows: usize) -> Result<ArrayRef> {
         match self.constant {
+            true if text_bytes(&self.array).saturating_mul(rows) > MOST_OF_A_BATCH => Err(too_much_text()),
             true => take(&self.array, &UInt32Array::from(vec![0; rows]), None).map_err(|e| wrong(&e)),
             false => Ok(Arc::clone(&self.array)),
         }
     }
+}
+
+/// How long the texts of a column are together.
+fn text_bytes(array: &ArrayRef) -> usize {
+    array.as_string_opt::<i32>().map_or(0, |texts| texts.value_data().len())
 }
 
 fn wrong(error: &ArrowError) -> Error {
@@ -80,7 +87,9 @@ pub(super) fn evaluate(typed: &Typed, input: &Input<'_>) -> Result<Values> {
 fn step(typed: &Typed, input: &Input<'_>) -> Result<Values> {
     let ty = typed.ty;
     match &typed.step {
-        Step::Null => Ok(Values { array: new_null_array(&ty.arrow(), 1), constant: true, failures: Failures::new() }),
+        Step::Null | Step::Open(_) => {
+            Ok(Values { array: new_null_array(&ty.arrow(), 1), constant: true, failures: Failures::new() })
+        }
         Step::Constant(array, _) => Ok(Values { array: Arc::clone(array), constant: true, failures: Failures::new() }),
         Step::Column(column) => Ok(Values::each(plain(&input.columns[*column])?, Failures::new())),
         Step::Not(x) => unary(evaluate(x, input)?, |array| Ok(Arc::new(not(array.as_boolean())?))),
@@ -141,7 +150,8 @@ fn without_nulls(values: &BooleanArray) -> BooleanArray {
 fn plain(column: &ArrayRef) -> Result<ArrayRef> {
     match column.data_type() {
         DataType::Dictionary(_, values) => arrow::compute::cast(column, values).map_err(|e| wrong(&e)),
-        _ => Ok(Arc::clone(column)),
+        // JSON is a text here.
+        _ => Ok(as_text(column)),
     }
 }
 
@@ -226,6 +236,9 @@ fn canonical(values: Values) -> Values {
 fn concat(a: Values, b: Values, rows: usize) -> Result<Values> {
     let rows = if a.constant && b.constant { 1 } else { rows };
     let (left, right) = (a.full(rows)?, b.full(rows)?);
+    if text_bytes(&left) + text_bytes(&right) > MOST_OF_A_BATCH {
+        return Err(too_much_text());
+    }
     let joined = arrow::compute::kernels::concat_elements::concat_elements_utf8(left.as_string(), right.as_string());
     let joined: StringArray = joined.map_err(|e| wrong(&e))?;
     Ok(both(Arc::new(joined), a, b))

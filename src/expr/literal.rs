@@ -3,7 +3,7 @@
 //! Must not know columns. A number with a point is a decimal, as in DuckDB; one with an exponent a double.
 
 use super::sql::Sql;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::schema::{FieldType, Literal};
 use crate::time::{DayCache, TimeFormat, TimeReader, Ts, Zone, format_rfc3339};
 use sqlparser::ast::Value;
@@ -51,6 +51,15 @@ pub(super) fn time(text: &str, zone: &Zone) -> Option<Ts> {
 /// What reads texts as instants.
 pub(super) fn time_reader(zone: &Zone) -> TimeReader {
     TimeReader::new(TimeFormat::Rfc3339, zone.clone())
+}
+
+/// The error about an unknown name in double quotes, where perhaps this text was meant.
+pub fn or_text(error: Error, text: &str) -> Error {
+    let text = format!("text takes single quotes: {text}");
+    match error.hint_text().map(str::to_owned) {
+        Some(hint) => error.hint(format!("{text}; if it is a name: {hint}")),
+        None => error.hint(text),
+    }
 }
 
 /// The number with the other sign, if it has one.

@@ -8,6 +8,7 @@ mod bind;
 mod cast;
 mod declare;
 mod eval;
+mod failing;
 pub mod functions;
 mod literal;
 mod on;
@@ -19,11 +20,13 @@ mod sql;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unknown;
 
 pub use declare::parse_schema;
-pub use on::On;
+pub use literal::or_text;
+pub use on::{On, SIDES, parse_pair_columns, side_of};
 pub use scalar::{Bound, Computed, Scalar, Scope, Use};
-pub use select::{parse_calls, parse_keys, parse_scalar};
+pub use select::{parse_calls, parse_keys, parse_list, parse_scalar};
 
 use crate::aggregate::AggregateKind;
 use crate::error::{Error, Result};

@@ -4,12 +4,12 @@
 //! here; whether the arguments fit is the binder's to say.
 
 use super::functions;
-use super::sql::{Sql, field, nearest};
+use super::sql::{PATTERNS, Sql, field};
 use super::tree::{Expr, Node, Operator};
-use super::{Call, Scalar, declare, literal};
-use crate::aggregate::{self, AGGREGATES, Named, Takes};
+use super::{Call, Scalar, declare, literal, unknown};
+use crate::aggregate::{self, Named, Takes};
 use crate::error::{Error, Result};
-use crate::schema::{FieldPath, Literal, Step};
+use crate::schema::{FieldPath, FieldType, Literal, Step};
 use crate::time::Span;
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DuplicateTreatment, Expr as Ast, Function,
@@ -59,16 +59,21 @@ impl<'a> Parse<'a> {
 
     fn node(&mut self, ast: &Ast, at: Location) -> Result<Node> {
         if let Some(parts) = field(ast) {
+            if let [name] = &parts[..]
+                && !self.sql.is_quoted(at)
+            {
+                unknown::no_clock(self.sql, name, at)?;
+            }
             return Ok(Node::Field(FieldPath::new(parts)));
         }
         match ast {
             Ast::Nested(inner) => self.node(inner, at),
             Ast::Value(value) => literal::of(self.sql, &value.value, at).map(Node::Literal),
             Ast::TypedString(typed) => {
-                let to = declare::type_of(self.sql, &typed.data_type.to_string(), at)?;
+                let (to, day) = declare::type_of(self.sql, &typed.data_type.to_string(), at)?;
                 let text = literal::of(self.sql, &typed.value.value, at)?;
                 let value = Box::new(Expr { node: Node::Literal(text), at });
-                Ok(Node::Cast { value, to, or_null: false })
+                Ok(Node::Cast { value, to, day, or_null: false })
             }
             Ast::UnaryOp { op, expr } => self.unary(op, expr, at),
             Ast::BinaryOp { left, op, right } => self.binary(left, op, right, at),
@@ -81,8 +86,10 @@ impl<'a> Parse<'a> {
             Ast::IsDistinctFrom(a, b) => self.pair(Operator::Distinct, a, b, at),
             Ast::IsNotDistinctFrom(a, b) => self.pair(Operator::NotDistinct, a, b, at),
             Ast::In { expr, target: InTarget::List(list), negated, global: false } => {
-                let all = list.iter().map(|item| self.expr(item, at)).collect::<Result<_>>()?;
-                Ok(negated_if(*negated, Node::In(self.boxed(expr, at)?, all), at))
+                let all = std::iter::once(expr.as_ref()).chain(list).map(|item| self.expr(item, at));
+                let mut all = with_dates(all.collect::<Result<_>>()?);
+                let first = Box::new(all.remove(0));
+                Ok(negated_if(*negated, Node::In(first, all), at))
             }
             Ast::Between { expr, negated, low, high } => self.between(expr, *negated, low, high, at),
             Ast::Like { negated, any: false, expr, pattern, escape_char } => {
@@ -95,9 +102,9 @@ impl<'a> Parse<'a> {
                 self.case(operand.as_deref(), conditions, else_result.as_deref(), at)
             }
             Ast::Cast { kind, expr, data_type, format: None } => {
-                let to = declare::type_of(self.sql, &data_type.to_string(), at)?;
+                let (to, day) = declare::type_of(self.sql, &data_type.to_string(), at)?;
                 let or_null = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
-                Ok(Node::Cast { value: self.boxed(expr, at)?, to, or_null })
+                Ok(Node::Cast { value: self.boxed(expr, at)?, to, day, or_null })
             }
             Ast::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain, at),
             Ast::Function(function) => self.function(function, at),
@@ -109,7 +116,8 @@ impl<'a> Parse<'a> {
     fn spelled(&mut self, ast: &Ast, at: Location) -> Result<Node> {
         match ast {
             Ast::Extract { field, expr, .. } => {
-                let unit = Expr { node: Node::Literal(Literal::Text(field.to_string().to_lowercase())), at };
+                let unit = field.to_string().to_lowercase().trim_matches('\'').to_owned();
+                let unit = Expr { node: Node::Literal(Literal::Text(unit)), at };
                 let value = self.expr(expr, at)?;
                 self.call("date_part", vec![unit, value], at)
             }
@@ -137,6 +145,9 @@ impl<'a> Parse<'a> {
                 .sql
                 .error(at, "an interval is no value of its own")
                 .hint("add it to a time or take it off: ts + INTERVAL 5 MINUTE")),
+            Ast::RLike { .. } | Ast::SimilarTo { .. } => {
+                Err(self.sql.error(at, "this is SQL that windrow does not know").hint(PATTERNS))
+            }
             _ => Err(self.unsupported(at)),
         }
     }
@@ -191,7 +202,14 @@ impl<'a> Parse<'a> {
     }
 
     fn pair(&mut self, operator: Operator, left: &Ast, right: &Ast, at: Location) -> Result<Node> {
-        Ok(Node::Binary(operator, self.boxed(left, at)?, self.boxed(right, at)?))
+        let mut both = vec![self.expr(left, at)?, self.expr(right, at)?];
+        if operator.compares() {
+            both = with_dates(both);
+        }
+        match <[Expr; 2]>::try_from(both) {
+            Ok([left, right]) => Ok(Node::Binary(operator, Box::new(left), Box::new(right))),
+            Err(_) => Err(self.unsupported(at)),
+        }
     }
 
     /// `a AND b AND c AND d`, which the parser nests to the left, as a tree that is not deep.
@@ -348,7 +366,7 @@ impl<'a> Parse<'a> {
         }
         // A misspelt count(*) is an unknown name, whatever its arguments.
         if functions::find(&name).is_none() && !is_coalesce(&name) {
-            return Err(self.unknown(&name, at));
+            return Err(unknown::function(self.sql, &name, at));
         }
         let mut arguments = Vec::new();
         for argument in &list.args {
@@ -366,10 +384,16 @@ impl<'a> Parse<'a> {
     }
 
     fn call(&self, name: &str, arguments: Vec<Expr>, at: Location) -> Result<Node> {
-        if is_coalesce(name) && !arguments.is_empty() {
-            return Ok(Node::Coalesce(arguments));
+        if is_coalesce(name) {
+            return match arguments.is_empty() {
+                true => Err(self
+                    .sql
+                    .error(at, "coalesce takes at least one argument, found 0")
+                    .hint("write coalesce(x, y)")),
+                false => Ok(Node::Coalesce(arguments)),
+            };
         }
-        let Some(kind) = functions::find(name) else { return Err(self.unknown(name, at)) };
+        let Some(kind) = functions::find(name) else { return Err(unknown::function(self.sql, name, at)) };
         if arguments.len() < kind.least || arguments.len() > kind.most {
             let found = arguments.len();
             return Err(self
@@ -378,17 +402,6 @@ impl<'a> Parse<'a> {
                 .hint(format!("write {}", kind.usage)));
         }
         Ok(Node::Call(kind, arguments))
-    }
-
-    fn unknown(&self, name: &str, at: Location) -> Error {
-        let scalar =
-            functions::FUNCTIONS.iter().copied().flat_map(|kind| kind.aliases.iter().copied().chain([kind.name]));
-        let aggregate = AGGREGATES.iter().flat_map(|kind| kind.aliases.iter().copied().chain([kind.name]));
-        let error = self.sql.error(at, format!("there is no function \"{name}\""));
-        match nearest(name, aggregate.chain(scalar)) {
-            Some(near) => error.hint(format!("did you mean {near}?")),
-            None => error.hint("windrow-window(1) lists all functions and aggregates"),
-        }
     }
 
     /// A call of an aggregate: one of the job's, if it is not among them yet.
@@ -414,8 +427,9 @@ impl<'a> Parse<'a> {
                 calls.len() - 1
             }
         });
+        let node = index.map(|index| Node::Aggregate(index, calls[index].shown.clone()));
         self.calls = Some(calls);
-        index.map(Node::Aggregate)
+        node
     }
 
     fn aggregate_call(
@@ -522,6 +536,21 @@ fn counted(least: usize, most: usize) -> String {
 
 fn is_plain(field: &CeilFloorKind) -> bool {
     matches!(field, CeilFloorKind::DateTimeField(sqlparser::ast::DateTimeField::NoDateTime))
+}
+
+/// What is compared with each other: a text beside a date is read as a date too.
+fn with_dates(all: Vec<Expr>) -> Vec<Expr> {
+    if !all.iter().any(|expr| matches!(expr.node, Node::Cast { day: true, .. })) {
+        return all;
+    }
+    let as_date = |expr: Expr| match &expr.node {
+        Node::Literal(Literal::Text(_)) => {
+            let at = expr.at;
+            Expr { node: Node::Cast { value: Box::new(expr), to: FieldType::Time, day: true, or_null: false }, at }
+        }
+        _ => expr,
+    };
+    all.into_iter().map(as_date).collect()
 }
 
 fn not(node: Node, at: Location) -> Node {

@@ -9,7 +9,8 @@ use super::literal;
 use super::sql::Sql;
 use super::tree::{Expr, Node};
 use crate::error::{Error, Result};
-use crate::schema::{FieldPath, FieldType};
+use crate::json::as_text;
+use crate::schema::{FieldPath, FieldType, Literal};
 use crate::time::Zone;
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, new_null_array};
 use arrow::compute::{concat, take};
@@ -49,6 +50,14 @@ pub trait Scope {
 
     /// The column of an aggregate call's result and its type.
     fn aggregate(&self, call: usize) -> Result<(usize, FieldType)>;
+
+    /// Whether the type of a column is still to be told: the one given does not count.
+    fn is_open(&self, _column: usize) -> bool {
+        false
+    }
+
+    /// Takes note that something takes such a column as of this type.
+    fn taken_as(&self, _column: usize, _ty: FieldType) {}
 }
 
 /// An expression bound to columns of known types.
@@ -71,6 +80,12 @@ impl Scalar {
     /// A field alone.
     pub fn field(path: FieldPath) -> Self {
         let root = Expr { node: Node::Field(path), at: Location::empty() };
+        Self { text: "".into(), root }
+    }
+
+    /// A constant.
+    pub fn literal(value: Literal) -> Self {
+        let root = Expr { node: Node::Literal(value), at: Location::empty() };
         Self { text: "".into(), root }
     }
 
@@ -97,16 +112,44 @@ impl Scalar {
         all.iter().map(|(path, used)| (*path, if numbers.contains(path) { Use::Number } else { *used })).collect()
     }
 
+    /// The text that was perhaps meant where this field stands in double quotes inside an expression, as it should be
+    /// typed.
+    pub fn as_text(&self, field: &FieldPath) -> Option<String> {
+        let sql = Sql { text: &self.text, takes: "an expression" };
+        let quoted = |expr: &Expr| matches!(&expr.node, Node::Field(path) if path == field) && sql.is_quoted(expr.at);
+        let mut parts = self.root.node.parts();
+        while let Some(part) = parts.pop() {
+            if quoted(part) {
+                return Some(literal::shown(&Literal::Text(field.name())));
+            }
+            parts.extend(part.node.parts());
+        }
+        None
+    }
+
     /// Finds columns and types. Times are taken apart, and put together, in `zone`.
     pub fn bind(&self, scope: &dyn Scope, zone: &Zone) -> Result<Bound> {
-        let sql = Sql { text: &self.text, takes: "an expression" };
-        let root = Binder { sql, scope, zone }.bind(&self.root)?;
-        let mut columns = Vec::new();
-        root.columns(&mut |column| columns.push(column));
-        columns.sort_unstable();
-        columns.dedup();
-        let only = if let [column] = columns[..] { Some(column) } else { None };
-        Ok(Bound { root, only, zone: zone.clone() })
+        Ok(Bound::of(self.binder(scope, zone).bind(&self.root)?, zone))
+    }
+
+    /// The same for a condition.
+    pub fn bind_condition(&self, scope: &dyn Scope, zone: &Zone) -> Result<Bound> {
+        Ok(Bound::of(self.binder(scope, zone).truth(&self.root)?, zone))
+    }
+
+    /// Checks what can be known in a scope in which types are still to be told, and tells the scope what they are taken
+    /// as. `ty`: what the whole is taken as.
+    pub fn check(&self, scope: &dyn Scope, zone: &Zone, ty: Option<FieldType>) -> Result<()> {
+        let binder = self.binder(scope, zone);
+        let bound = if ty == Some(FieldType::Bool) { binder.truth(&self.root)? } else { binder.bind(&self.root)? };
+        if let Some(ty) = ty {
+            binder.take_as(&bound, ty);
+        }
+        binder.constants(&self.root)
+    }
+
+    fn binder<'a>(&'a self, scope: &'a dyn Scope, zone: &'a Zone) -> Binder<'a> {
+        Binder { sql: Sql { text: &self.text, takes: "an expression" }, scope, zone }
     }
 }
 
@@ -147,6 +190,15 @@ fn is_number(expr: &Expr) -> bool {
 }
 
 impl Bound {
+    fn of(root: Typed, zone: &Zone) -> Self {
+        let mut columns = Vec::new();
+        root.columns(&mut |column| columns.push(column));
+        columns.sort_unstable();
+        columns.dedup();
+        let only = if let [column] = columns[..] { Some(column) } else { None };
+        Self { root, only, zone: zone.clone() }
+    }
+
     /// The type of its values.
     pub fn ty(&self) -> FieldType {
         self.root.ty
@@ -163,7 +215,7 @@ impl Bound {
     /// Computes it for `rows` rows of columns.
     pub fn evaluate(&self, columns: &[ArrayRef], rows: usize) -> Result<Computed> {
         if let Some(column) = self.as_column() {
-            return Ok(Computed { values: Arc::clone(&columns[column]), failures: Failures::new() });
+            return Ok(Computed { values: as_text(&columns[column]), failures: Failures::new() });
         }
         if let Some(column) = self.only
             && let Some(dictionary) = columns[column].as_dictionary_opt::<Int32Type>()

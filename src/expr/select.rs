@@ -4,16 +4,27 @@
 
 use super::parse::Parse;
 use super::sql::Sql;
-use super::tree::Node;
-use super::{Call, Key, Order, Output, Scalar, Selection, check_names};
+use super::tree::{Expr, Node};
+use super::{Call, Key, Order, Output, Scalar, Selection, check_names, literal};
 use crate::error::Result;
+use crate::schema::FieldType;
 use sqlparser::ast::OrderBySort;
 
-/// Reads what is grouped by: a list of expressions over fields, with optional names.
+/// Reads what is grouped by: a list of expressions over fields, with optional names, which no column has yet.
 pub fn parse_keys(text: &str) -> Result<Vec<Key>> {
+    let keys = parse_list(text)?;
+    check_names(&keys, &[])?;
+    Ok(keys)
+}
+
+/// Reads a list of expressions over fields, with optional names.
+pub fn parse_list(text: &str) -> Result<Vec<Key>> {
     let sql = Sql { text, takes: "a field" };
     let keys = sql.items()?.into_iter().map(|item| {
         let root = Parse::of(sql).expr(&item.expr, item.start)?;
+        if item.alias.is_none() {
+            no_number(sql, &root)?;
+        }
         let expr = Scalar { text: text.into(), root };
         let name = item.alias.clone().unwrap_or_else(|| match expr.as_field() {
             Some(path) => path.name(),
@@ -21,9 +32,17 @@ pub fn parse_keys(text: &str) -> Result<Vec<Key>> {
         });
         Ok(Key { expr, name })
     });
-    let keys = keys.collect::<Result<Vec<_>>>()?;
-    check_names(&keys, &[])?;
-    Ok(keys)
+    keys.collect()
+}
+
+/// SQL counts columns by numbers in some places. Here they would silently be constants.
+fn no_number(sql: Sql<'_>, root: &Expr) -> Result<()> {
+    match &root.node {
+        Node::Literal(number) if literal::type_of(number).is_some_and(FieldType::is_number) => Err(sql
+            .error(root.at, format!("{} is a number and no column", literal::shown(number)))
+            .hint("columns go by their names; an odd name stands in double quotes: \"2xx\"")),
+        _ => Ok(()),
+    }
 }
 
 /// Reads one expression over fields of a record; `takes`: what it should be.
@@ -49,7 +68,7 @@ impl Selection {
             let root = Parse::gathering(sql, &mut self.calls).expr(&item.expr, item.start)?;
             let name = match (&item.alias, &root.node) {
                 (Some(alias), _) => alias.clone(),
-                (None, Node::Aggregate(call)) => self.calls[*call].shown.clone(),
+                (None, Node::Aggregate(_, shown)) => shown.clone(),
                 (None, Node::Field(path)) => path.name(),
                 (None, _) => item.typed.clone(),
             };
@@ -72,6 +91,7 @@ impl Selection {
         let items = sql.orders()?;
         let each = items.into_iter().map(|(item, start)| {
             let root = Parse::gathering(sql, &mut self.calls).expr(&item.expr, start)?;
+            no_number(sql, &root)?;
             Ok(Order {
                 expr: Scalar { text: text.into(), root },
                 descending: matches!(item.options.sort, Some(OrderBySort::Desc)),
@@ -256,6 +276,18 @@ mod tests {
             );
         }
         assert_eq!(keys("user u"), [key("user", "u")]);
+    }
+
+    #[test]
+    fn a_number_is_no_column() {
+        let mut selection = parse_calls("count(*) AS n").unwrap();
+        assert_eq!(
+            selection.order("n, 2 desc").unwrap_err().to_string(),
+            "2 is a number and no column\n  n, 2 desc\n     ^\n  \
+             hint: columns go by their names; an odd name stands in double quotes: \"2xx\""
+        );
+        assert!(parse_keys("page, 1").is_err() && selection.order("-1.5").is_err());
+        assert!(parse_keys("1 AS one, 'x' AS text, \"2\"").is_ok() && selection.order("n + 1").is_ok());
     }
 
     #[test]

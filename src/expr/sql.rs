@@ -14,6 +14,8 @@ use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Word};
 const DEPTH: usize = 50;
 /// How many operators may stand in one text: the parser nests `a + b + c` as deep as it is long.
 const OPERATORS: usize = 500;
+/// What looks for patterns.
+pub(super) const PATTERNS: &str = "s LIKE 'a%' and regexp_matches(s, '^a.*') look for patterns";
 /// How much of a long line an error shows before and behind the place.
 const SHOWN: usize = 50;
 
@@ -101,7 +103,7 @@ impl Sql<'_> {
         match next.token {
             Token::EOF => Ok(()),
             _ if self.is_deep() => Err(too_deep()),
-            _ => Err(self.error(next.span.start, format!("expected {expected}, found {next}"))),
+            _ => Err(self.advised(self.error(next.span.start, format!("expected {expected}, found {next}")))),
         }
     }
 
@@ -180,7 +182,49 @@ impl Sql<'_> {
         let place = place
             .split_once(", Column: ")
             .and_then(|(line, column)| Some(Location { line: line.parse().ok()?, column: column.parse().ok()? }));
-        self.error(place.unwrap_or_else(Location::empty), own_words(message))
+        let place = place.unwrap_or_else(Location::empty);
+        let found = self.word_at(place);
+        let message = match own_words(message) {
+            internal if internal.starts_with("no infix parser") => format!("expected an operator, found {found}"),
+            words if words.ends_with("found ") => format!("{words}{found}"),
+            words => words,
+        };
+        self.advised(self.error(place, message))
+    }
+
+    /// What is written at a place, up to the next blank.
+    fn word_at(self, at: Location) -> String {
+        let place = |number: u64| usize::try_from(number).ok()?.checked_sub(1);
+        let line = place(at.line).and_then(|line| self.text.lines().nth(line));
+        let word = line.zip(place(at.column)).map(|(line, column)| {
+            line.chars().skip(column).take_while(|c| !c.is_whitespace()).take(SHOWN).collect::<String>()
+        });
+        word.filter(|word| !word.is_empty()).unwrap_or_else(|| "the end".to_owned())
+    }
+
+    /// The error about a text that cannot be parsed, with what is often the reason.
+    fn advised(self, error: Error) -> Error {
+        let Ok(tokens) = self.tokens() else { return error };
+        let keyword = |token: &TokenWithSpan| match &token.token {
+            Token::Word(Word { keyword, quote_style: None, .. }) => *keyword,
+            _ => Keyword::NoKeyword,
+        };
+        let count = |wanted: Keyword| tokens.iter().filter(|token| keyword(token) == wanted).count();
+        let opens = |token: &TokenWithSpan| token.token == Token::LParen;
+        let filter_alone = tokens.windows(3).any(|all| {
+            keyword(&all[0]) == Keyword::FILTER
+                && (keyword(&all[1]) == Keyword::WHERE || (opens(&all[1]) && keyword(&all[2]) != Keyword::WHERE))
+        });
+        let begins_with_dot = tokens.first().is_some_and(|token| token.token == Token::Period);
+        match () {
+            () if count(Keyword::WHEN) > 0 && count(Keyword::END) < count(Keyword::CASE) => {
+                error.hint("a CASE ends with END: CASE WHEN a THEN b ELSE c END")
+            }
+            () if filter_alone => error.hint("write FILTER (WHERE a > 1)"),
+            () if count(Keyword::GLOB) > 0 => error.hint(PATTERNS),
+            () if begins_with_dot => error.hint("a path begins with a name: a.b, items[0].sku"),
+            () => error,
+        }
     }
 }
 
@@ -245,7 +289,12 @@ fn beginning(expr: &Expr) -> Location {
 
 /// The parser's message as we write messages: `Expected: ), found: EOF` is `expected ), found the end`.
 fn own_words(message: &str) -> String {
-    let text = message.trim_end_matches('.').replace("Expected: ", "expected ").replace("found: ", "found ");
+    if message.starts_with("Expected: [NOT] NULL |") {
+        let found = message.rsplit_once(", found: ").map_or("EOF", |(_, found)| found);
+        return own_words(&format!("Expected: NULL, TRUE, FALSE or DISTINCT FROM, found: {found}"));
+    }
+    let text = message.replace("an identifier", "a name").replace("a data type name", "a type");
+    let text = text.trim_end_matches('.').replace("Expected: ", "expected ").replace("found: ", "found ");
     let text = text.replace("found EOF", "found the end").replace("before EOF", "before the end");
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
@@ -431,6 +480,28 @@ mod tests {
 
     fn error(text: &str) -> String {
         Sql { text, takes: "a field" }.items().map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_the_parser_says_is_put_in_plain_words() {
+        let condition =
+            |text: &str| Sql { text, takes: "a condition" }.expression().map(|_| ()).unwrap_err().to_string();
+        for (text, message, hint) in [
+            ("n IS NOT", "expected NULL, TRUE, FALSE or DISTINCT FROM, found the end\n", ""),
+            ("s GLOB 'x'", "expected an operator, found GLOB\n", PATTERNS),
+            (".payload", "expected an expression, found .payload\n", "a path begins with a name"),
+            ("CASE WHEN n > 1 THEN 1", "expected", "a CASE ends with END"),
+            ("CASE n WHEN 1 THEN 2", "expected", "a CASE ends with END"),
+            ("n::", "expected a type, found the end\n", ""),
+            ("n NOT", "expected the end, found NOT\n", ""),
+        ] {
+            let found = condition(text);
+            assert!(found.starts_with(message) && found.contains(hint), "{text}: {found}");
+            assert_eq!(found.contains("hint"), !hint.is_empty(), "{found}");
+        }
+        for text in ["count(*) FILTER (a = 'x')", "count(*) FILTER WHERE a = 'x'"] {
+            assert!(error(text).ends_with("hint: write FILTER (WHERE a > 1)"), "{}", error(text));
+        }
     }
 
     #[test]

@@ -70,7 +70,9 @@ fn cell(values: &ArrayRef, ty: FieldType, row: usize) -> String {
             format_rfc3339(Ts::from_micros(micros), &Zone::UTC, &mut text);
             format!("\"{}\"", String::from_utf8(text).unwrap())
         }
-        FieldType::Text | FieldType::List(_) => format!("\"{}\"", values.as_string::<i32>().value(row)),
+        FieldType::Text | FieldType::Json | FieldType::List(_) => {
+            format!("\"{}\"", values.as_string::<i32>().value(row))
+        }
     }
 }
 
@@ -205,6 +207,7 @@ fn constants_and_operators() {
         ("TIMESTAMP '9999-12-31' + INTERVAL 1 DAY", "<a time beyond the years -9999 to 9999>"),
         ("DATE '2026-01-01'::text", "\"2026-01-01T00:00:00Z\""),
         ("extract(epoch FROM TIMESTAMP '1970-01-01 00:00:02')", "2.0"),
+        ("extract('dow' FROM TIMESTAMP '2013-01-05')", "6"),
         ("substring('hello' FROM 2 FOR 2)", "\"el\""),
         ("trim(both 'x' from 'xax')", "\"a\""),
         ("position('l' in 'hello')", "3"),
@@ -222,6 +225,80 @@ fn constants_and_operators() {
     ] {
         assert_eq!(value(text), want, "{text}");
     }
+}
+
+#[test]
+fn a_date_is_the_start_of_its_day() {
+    for (text, want) in [
+        ("TIMESTAMP '2013-01-05 12:34:56'::date", "\"2013-01-05T00:00:00Z\""),
+        ("DATE '2013-01-05 12:00'", "\"2013-01-05T00:00:00Z\""),
+        ("TIMESTAMP '2013-01-05 12:00'::date = '2013-01-05 18:00'", "true"),
+        ("TIMESTAMP '2013-01-05 12:00'::date = TIMESTAMP '2013-01-05 12:00'", "false"),
+        ("TIMESTAMP '2013-01-05 12:00'::date = TIMESTAMP '2013-01-05 12:00'::date", "true"),
+        ("DATE '2013-01-05' + INTERVAL 1 HOUR", "\"2013-01-05T01:00:00Z\""),
+        ("TRY_CAST('x' AS date)", "null"),
+        ("NULL::date", "null"),
+        ("'x'::date IS NULL", "<expected a time>"),
+    ] {
+        let found = if want.starts_with('<') { refused(text) } else { value(text) };
+        assert!(found.contains(want.trim_matches(['<', '>'])), "{text}: {found}");
+    }
+    for (text, want) in [
+        ("ts::date", ["\"1970-01-01T00:00:00Z\"", "\"1969-12-31T00:00:00Z\"", "null"]),
+        ("CAST(ts AS date) BETWEEN '1969-12-31 10:00' AND '1969-12-31'", ["false", "true", "null"]),
+        ("ts::date IN ('1970-01-01 05:00')", ["true", "false", "null"]),
+        ("'1970-01-01' = ts::date", ["true", "false", "null"]),
+        ("CASE ts::date WHEN '1970-01-01' THEN 1 END", ["1", "null", "null"]),
+    ] {
+        assert_eq!(values(text), want, "{text}");
+    }
+    let berlin = Zone::parse("Europe/Berlin").unwrap();
+    let bound = parse_scalar("(ts + INTERVAL 23 HOUR)::date::text", "").unwrap().bind(&batch(), &berlin).unwrap();
+    let values = bound.evaluate(&batch().columns, 3).unwrap().values;
+    assert_eq!(values.as_string::<i32>().value(0), "1970-01-02T00:00:00+01:00");
+}
+
+#[test]
+fn a_constant_that_always_fails_is_refused_where_every_record_meets_it() {
+    let check = |text: &str| parse_scalar(text, "").unwrap().check(&batch(), &Zone::UTC, None);
+    for (text, message) in [
+        ("'x'::bigint = 1", "cannot read \"x\" as bigint\n  'x'::bigint = 1\n  ^"),
+        ("i + (9223372036854775807 + 1)", "integer overflow in 9223372036854775807 + 1\n"),
+        ("CASE WHEN 'x'::bigint = i THEN 1 END", "cannot read \"x\" as bigint"),
+        ("coalesce('x'::bigint, i)", "cannot read \"x\" as bigint"),
+        ("length(repeat('a', 2000000000))", "the text would be longer than 256 MB"),
+        ("'x'::bigint = 1 AND TRUE", "cannot read"),
+    ] {
+        let found = check(text).unwrap_err().to_string();
+        assert!(found.starts_with(message), "{text}: {found}");
+    }
+    for text in [
+        "b OR 'x'::bigint > 0",
+        "b AND 'x'::bigint > 0",
+        "coalesce(i, 'x'::bigint)",
+        "CASE WHEN b THEN 1 ELSE 'x'::bigint END",
+        "TRY_CAST('x' AS bigint) + i",
+        "FALSE AND 'x'::bigint > 0",
+        "i / 0",
+    ] {
+        assert!(check(text).is_ok(), "{text}: {:?}", check(text));
+    }
+}
+
+#[test]
+fn a_text_has_bounds() {
+    let long = format!("repeat('a', {})", 1 << 28);
+    assert_eq!(value(&format!("length({long})")), (1 << 28).to_string());
+    assert_eq!(value("length(lpad('a', 2000000000, 'b'))"), "<the text would be longer than 256 MB>");
+    let bound = parse_scalar(&format!("t || {long}"), "").unwrap().bind(&batch(), &Zone::UTC).unwrap();
+    let columns: Vec<ArrayRef> = batch().columns.iter().map(|c| take_rows(c, 10)).collect();
+    let error = bound.evaluate(&columns, 10).map(|_| ()).unwrap_err();
+    assert!(error.message().starts_with("expressions make more than 1024 MB of text"), "{error}");
+}
+
+/// The first row many times.
+fn take_rows(column: &ArrayRef, rows: usize) -> ArrayRef {
+    arrow::compute::take(column, &arrow::array::UInt32Array::from(vec![0; rows]), None).unwrap()
 }
 
 #[test]
@@ -279,7 +356,7 @@ fn types_that_do_not_go_together_are_refused_where_they_stand() {
     );
     assert_eq!(
         refused("i = t"),
-        "i is a bigint, and t is text\n  i = t\n  ^\n  hint: CAST(t AS bigint) reads the text"
+        "i is a bigint, and t is text\n  i = t\n  ^\n  hint: TRY_CAST(t AS bigint) reads the text"
     );
     for (text, message) in [
         ("i = 'seven'", "expected a bigint, found 'seven'"),
@@ -293,6 +370,8 @@ fn types_that_do_not_go_together_are_refused_where_they_stand() {
         ("ts + INTERVAL 400000000 DAY", "expected an interval of at most 19,998 years, found \"400000000 day\""),
         ("nowhere + 1", "there is no field nowhere"),
         ("lower()", "lower takes one argument, found 0"),
+        ("coalesce()", "coalesce takes at least one argument, found 0"),
+        ("t RLIKE 'a'", "this is SQL that windrow does not know"),
         ("CASE WHEN b THEN 1 ELSE 'x' END", "expected a bigint, found 'x'"),
         ("i::nonsense", "there is no type \"nonsense\""),
         ("sum(i)", "sum is an aggregate, which cannot stand here"),
@@ -314,7 +393,7 @@ fn types_that_do_not_go_together_are_refused_where_they_stand() {
 fn text_in_double_quotes_is_a_name() {
     assert_eq!(
         refused("t = \"DE\""),
-        "there is no field DE\n  t = \"DE\"\n      ^\n  hint: double quotes are for names; text stands in single quotes"
+        "there is no field DE\n  t = \"DE\"\n      ^\n  hint: text takes single quotes: 'DE'"
     );
     assert!(!refused("t = de").contains("hint"));
 }
@@ -411,6 +490,7 @@ fn an_expression_reads_back_as_it_is_shown() {
         ("- -a", "-(-a)"),
         ("ts - interval 90 minute", "ts - INTERVAL '1h 30m'"),
         ("x::decimal(9,2)", "CAST(x AS decimal(9,2))"),
+        ("x::date = DATE '2026-01-31'", "CAST(x AS date) = CAST('2026-01-31' AS date)"),
         ("user = 'it''s'", "user = 'it''s'"),
         ("items[0].\"a b\" is not null", "NOT (items[0].\"a b\" IS NULL)"),
     ] {
@@ -520,4 +600,19 @@ fn a_dictionary_gives_what_its_text_gives() {
         assert_eq!(&flat, &a.values, "{text}");
         assert_eq!(b.failures, a.failures, "{text}");
     }
+}
+
+#[test]
+fn json_is_a_text_to_expressions() {
+    let json: ArrayRef = Arc::new(arrow::array::LargeStringArray::from(vec![Some("\"a\\n\""), Some("[1,2]"), None]));
+    let batch = Batch { names: vec![("j", FieldType::Json)], columns: vec![json] };
+    let value = |text: &str| {
+        let bound = parse_scalar(text, "an expression").unwrap().bind(&batch, &Zone::UTC).unwrap();
+        let computed = bound.evaluate(&batch.columns, 3).unwrap();
+        assert_eq!(*computed.values.data_type(), bound.ty().arrow(), "{text}");
+        (0..3).map(|row| cell(&computed.values, bound.ty(), row)).collect::<Vec<_>>()
+    };
+    assert_eq!(value("j"), ["\"a\n\"", "\"[1,2]\"", "null"]);
+    assert_eq!(value("length(j)"), ["2", "5", "null"]);
+    assert_eq!(value("j = '[1,2]'"), ["false", "true", "null"]);
 }

@@ -25,8 +25,8 @@ pub(super) enum Node {
     Literal(Literal),
     /// A field of the record, or a column of the result, whatever the scope.
     Field(FieldPath),
-    /// The result of the call of this number among the aggregate calls of the job.
-    Aggregate(usize),
+    /// The result of the call of this number among the aggregate calls of the job, and the call as it was typed.
+    Aggregate(usize, String),
     /// `-x`
     Negate(Box<Expr>),
     /// `NOT x`
@@ -65,6 +65,8 @@ pub(super) enum Node {
         value: Box<Expr>,
         /// To what.
         to: FieldType,
+        /// To a date: the time at which its day starts.
+        day: bool,
         /// Null where it cannot be, instead of a failure.
         or_null: bool,
     },
@@ -124,7 +126,7 @@ impl Node {
     /// What it is made of.
     pub(super) fn parts(&self) -> Vec<&Expr> {
         match self {
-            Node::Literal(_) | Node::Field(_) | Node::Aggregate(_) => Vec::new(),
+            Node::Literal(_) | Node::Field(_) | Node::Aggregate(..) => Vec::new(),
             Node::Negate(x) | Node::Not(x) | Node::IsNull(x) | Node::Is(x, _) | Node::Cast { value: x, .. } => vec![x],
             Node::Shift(x, _) => vec![x],
             Node::Binary(_, a, b) | Node::Like { text: a, pattern: b, .. } => vec![a, b],
@@ -134,6 +136,22 @@ impl Node {
                 each.chain(otherwise.as_deref()).collect()
             }
             Node::Coalesce(all) | Node::Call(_, all) => all.iter().collect(),
+        }
+    }
+
+    /// What it is made of, to be changed.
+    pub(super) fn parts_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Node::Literal(_) | Node::Field(_) | Node::Aggregate(..) => Vec::new(),
+            Node::Negate(x) | Node::Not(x) | Node::IsNull(x) | Node::Is(x, _) | Node::Cast { value: x, .. } => vec![x],
+            Node::Shift(x, _) => vec![x],
+            Node::Binary(_, a, b) | Node::Like { text: a, pattern: b, .. } => vec![a, b],
+            Node::In(x, list) => std::iter::once(x.as_mut()).chain(list).collect(),
+            Node::Case { branches, otherwise } => {
+                let each = branches.iter_mut().flat_map(|(condition, result)| [condition, result]);
+                each.chain(otherwise.as_deref_mut()).collect()
+            }
+            Node::Coalesce(all) | Node::Call(_, all) => all.iter_mut().collect(),
         }
     }
 }
@@ -192,7 +210,7 @@ impl fmt::Display for Expr {
         match &self.node {
             Node::Literal(value) => f.write_str(&literal::shown(value)),
             Node::Field(path) => f.write_str(&path_text(path)),
-            Node::Aggregate(call) => write!(f, "aggregate {call}"),
+            Node::Aggregate(_, shown) => f.write_str(shown),
             Node::Negate(x) => match Inner(x).to_string() {
                 negative if negative.starts_with('-') => write!(f, "-({negative})"),
                 positive => write!(f, "-{positive}"),
@@ -222,8 +240,9 @@ impl fmt::Display for Expr {
                 otherwise.iter().try_for_each(|x| write!(f, " ELSE {x}"))?;
                 f.write_str(" END")
             }
-            Node::Cast { value, to, or_null } => {
-                write!(f, "{}CAST({value} AS {})", if *or_null { "TRY_" } else { "" }, to.name())
+            Node::Cast { value, to, day, or_null } => {
+                let ty = if *day { "date".to_owned() } else { to.name() };
+                write!(f, "{}CAST({value} AS {ty})", if *or_null { "TRY_" } else { "" })
             }
             Node::Coalesce(all) => write!(f, "coalesce({})", list(all)),
             Node::Call(kind, all) => write!(f, "{}({})", kind.name, list(all)),

@@ -9,10 +9,14 @@
 
 pub mod build;
 pub mod csv;
+mod json;
 pub mod jsonl;
+pub mod number;
 pub mod parquet;
 mod plain;
 pub mod table;
+#[cfg(test)]
+mod tests;
 
 use crate::error::{Error, Result};
 use crate::event::{Raw, Times};
@@ -73,6 +77,18 @@ pub struct Decoded {
     pub records: u64,
     /// Lines in the chunk.
     pub lines: u64,
+    /// Fields of good records that a layout of [all fields](Layout::names_all) does not list: each name once, and not
+    /// endlessly many. Other formats than JSONL say at the start which fields there are.
+    pub unlisted: Vec<Unlisted>,
+}
+
+/// A field that a layout does not list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unlisted {
+    /// Its name.
+    pub name: String,
+    /// The line within the chunk, from 0, on which it came first.
+    pub line: u64,
 }
 
 /// Rows with one schema.

@@ -5,10 +5,11 @@
 
 use super::jsonl::encode::Values as Json;
 use crate::error::{Error, Result};
+use crate::json::text_of;
 use crate::time::{TimeWriter, Ts, Zone};
 use arrow::array::{
-    Array, AsArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, StringArray, StringViewArray,
-    TimestampMicrosecondArray, UInt64Array, make_array,
+    Array, AsArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, LargeStringArray, StringArray,
+    StringViewArray, TimestampMicrosecondArray, UInt64Array, make_array,
 };
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{
@@ -35,7 +36,9 @@ enum Values<'a> {
     /// For each row the index of its value.
     Dictionary(Vec<usize>, Box<PlainColumn<'a>>),
     /// Lists are written as JSON.
-    Json(Json),
+    List(Json),
+    /// JSON texts, of which a string is written as the text that it stands for.
+    Json(&'a LargeStringArray),
     /// Types that results seldom have, in Arrow's own words.
     Other(ArrayFormatter<'a>),
 }
@@ -59,7 +62,8 @@ impl<'a> PlainColumn<'a> {
                 let values = PlainColumn::new(dictionary.values().as_ref(), zone)?;
                 Values::Dictionary(dictionary.normalized_keys(), Box::new(values))
             }
-            DataType::List(_) => Values::Json(Json::of(&make_array(array.to_data()), zone)?),
+            DataType::LargeUtf8 => Values::Json(array.as_string()),
+            DataType::List(_) => Values::List(Json::of(&make_array(array.to_data()), zone)?),
             _ => Values::Other(formatter(array)?),
         };
         Ok(PlainColumn { values, nulls: array.logical_nulls() })
@@ -80,7 +84,8 @@ impl<'a> PlainColumn<'a> {
             Values::Decimal(values) => out.extend_from_slice(values.value_as_string(row).as_bytes()),
             Values::Time(values, writer) => writer.append(Ts::from_micros(values.value(row)), out),
             Values::Dictionary(keys, values) => return values.append(keys[row], out),
-            Values::Json(values) => values.write(row, out),
+            Values::List(values) => values.write(row, out),
+            Values::Json(values) => out.extend_from_slice(text_of(values.value(row)).as_bytes()),
             Values::Other(values) => write!(out, "{}", values.value(row)).map_err(|error| unwritable(&error))?,
         }
         Ok(true)
@@ -89,7 +94,7 @@ impl<'a> PlainColumn<'a> {
     /// Whether a value may hold any character at all.
     pub(super) fn is_free_text(&self) -> bool {
         match &self.values {
-            Values::Text(_) | Values::TextView(_) | Values::Json(_) | Values::Other(_) => true,
+            Values::Text(_) | Values::TextView(_) | Values::List(_) | Values::Json(_) | Values::Other(_) => true,
             Values::Dictionary(_, values) => values.is_free_text(),
             _ => false,
         }

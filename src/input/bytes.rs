@@ -242,6 +242,11 @@ impl Chunker {
         Self { bytes: Some(bytes), decoder, carry: head, ended, offset: preamble as u64, counters }
     }
 
+    /// What was read behind the preamble and not handed out, and whether nothing follows it.
+    pub(super) fn head(&self) -> (&[u8], bool) {
+        (&self.carry, self.ended)
+    }
+
     /// Closes the file until it is wanted again.
     pub(super) fn close(&mut self) {
         self.bytes = None;

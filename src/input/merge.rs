@@ -13,15 +13,15 @@ use super::pool::{Chunk, Piece, Pool, Taken};
 use crate::clock::Greatest;
 use crate::error::{Error, Result};
 use crate::event::{Position, Positions, Raw, Times};
-use crate::format::{BadRecord, Before, Rows, lines_of};
+use crate::format::{BadRecord, Before, Rows, Unlisted, lines_of};
 use crate::schema::{FieldType, Layout};
-use crate::time::Ts;
+use crate::time::{Ts, Unit};
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::{cast, interleave};
 use arrow::datatypes::{DataType, Field, Schema, TimestampMicrosecondType};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -31,6 +31,9 @@ const BLOCK: usize = 8_192;
 
 /// A run at least this long is handed on by itself, without a copy.
 const LONG_RUN: usize = 1_024;
+
+/// Unlisted fields told of one input at most.
+const MOST_UNLISTED: usize = 100;
 
 /// The column of the event time: the first of every job.
 const TIME: usize = 0;
@@ -121,6 +124,17 @@ pub struct Origin<'a> {
 }
 
 impl Origin<'_> {
+    /// The record of a text format as it stood.
+    pub fn text(&self) -> Option<&[u8]> {
+        match &self.source.rows.raw {
+            Raw::Text(chunk, spans) => {
+                let (start, end) = spans[self.row];
+                Some(&chunk[start as usize..end as usize])
+            }
+            Raw::Rows(_) | Raw::None => None,
+        }
+    }
+
     /// The record as it stood.
     pub fn raw(&self) -> RawRecord {
         match &self.source.rows.raw {
@@ -169,6 +183,8 @@ struct LaneState {
     piece_records: u64,
     piece_lines: u64,
     greatest: Greatest,
+    /// Fields that its layout does not list though it is meant to list all, with the lines (from 1) they came first.
+    unlisted: Vec<(String, u64)>,
 }
 
 /// All inputs, merged.
@@ -226,10 +242,25 @@ impl Merge {
             piece_records: 0,
             piece_lines: 0,
             greatest: Greatest::new(outliers),
+            unlisted: Vec::new(),
         };
         let turns = (0..layouts.len()).map(|i| Reverse((Ts::MIN, i))).collect();
         let lanes = layouts.into_iter().zip(first_lines).map(lane).collect();
         Self { pool, lanes, types, concat, turns, next: VecDeque::new() }
+    }
+
+    /// The unit in which each input's time numbers are read, as far as one was said or found.
+    pub fn units(&self) -> impl Iterator<Item = Option<Unit>> {
+        self.lanes.iter().map(|lane| lane.layout.time_reader.unit)
+    }
+
+    /// Fields that the layouts do not list though they are [meant to list all](Layout::names_all), of the pieces taken
+    /// so far: each name once, by the input and the line (from 1) that had it first.
+    pub fn unlisted(&self) -> Vec<(&str, usize, u64)> {
+        let mut told = HashSet::new();
+        let lanes = self.lanes.iter().enumerate();
+        let all = lanes.flat_map(|(input, lane)| lane.unlisted.iter().map(move |(name, line)| (&**name, input, *line)));
+        all.filter(|(name, ..)| told.insert(*name)).collect()
     }
 
     /// The next item, or none when all inputs have ended. With a deadline an input that gives nothing is not waited for
@@ -337,6 +368,7 @@ impl Merge {
         if told == 0 && piece.decoded.records > 0 {
             self.next.push_back(Item::Skipped(lane, piece.decoded.records));
         }
+        state.note_unlisted(piece.decoded.unlisted);
         state.batches = piece.decoded.batches.into();
         state.chunk = Some(piece.chunk);
         if let Some(layout) = piece.decoded.layout {
@@ -496,6 +528,15 @@ fn plain(column: &ArrayRef) -> ArrayRef {
 }
 
 impl LaneState {
+    /// Keeps what a piece, whose lines follow those before it, has of fields that are not listed.
+    fn note_unlisted(&mut self, found: Vec<Unlisted>) {
+        for Unlisted { name, line } in found {
+            if self.unlisted.len() < MOST_UNLISTED && !self.unlisted.iter().any(|(known, _)| *known == name) {
+                self.unlisted.push((name, self.lines + line + 1));
+            }
+        }
+    }
+
     fn set_head(&mut self, rows: Rows) {
         let source = Source { rows, first_record: self.records, first_line: self.lines, lines: OnceLock::new() };
         self.head = Some(Head { source: Arc::new(source), row: 0, bad: 0 });
@@ -578,9 +619,44 @@ impl Merged {
         self.runs.iter().all(|run| run.input == first).then_some(first)
     }
 
+    /// Rows `start .. start + len` of these.
+    #[must_use]
+    pub fn slice(&self, start: usize, len: usize) -> Self {
+        let mut runs = Vec::new();
+        let mut before = 0;
+        for run in &self.runs {
+            let (from, to) = (start.max(before), (start + len).min(before + run.len));
+            if from < to {
+                let source = Arc::clone(&run.source);
+                runs.push(Run { input: run.input, source, start: run.start + from - before, len: to - from });
+            }
+            before += run.len;
+        }
+        Self {
+            rows: self.rows.slice(start, len),
+            times: self.times.slice(start, len),
+            positions: self.positions.slice(start, len),
+            selected: self.selected.as_ref().map(|all| all.slice(start, len)),
+            runs,
+        }
+    }
+
     /// The input of each row.
     pub fn inputs(&self) -> Vec<u32> {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.input as u32, run.len)).collect()
+    }
+
+    /// Tells where each of some rows came from; they ascend.
+    pub fn each_origin(&self, rows: &[u32], mut tell: impl FnMut(Origin<'_>) -> Result<()>) -> Result<()> {
+        let (mut runs, mut before) = (self.runs.iter().peekable(), 0);
+        for &row in rows {
+            while runs.peek().is_some_and(|run| row as usize >= before + run.len) {
+                before += runs.next().map_or(0, |run| run.len);
+            }
+            let Some(run) = runs.peek() else { break };
+            tell(Origin { input: run.input, source: &run.source, row: run.start + row as usize - before })?;
+        }
+        Ok(())
     }
 
     /// Where a row came from.

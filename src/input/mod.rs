@@ -9,6 +9,7 @@ mod columns;
 mod merge;
 mod pool;
 mod prepare;
+mod sides;
 #[cfg(test)]
 mod tests;
 
@@ -16,3 +17,4 @@ pub use bytes::name;
 pub use merge::{BadItem, Item, Merge, Merged, Origin, RawRecord};
 pub use pool::{Pool, Traffic};
 pub use prepare::{Decode, Prepared, Start, prepare, start};
+pub use sides::{SidedItem, SidedRows, Sides};

@@ -8,8 +8,8 @@ use super::merge::Merge;
 use super::pool::{Decoding, Lane, MAX_OPEN, Pool, Reader, Traffic, Work};
 use crate::error::{Error, Result};
 use crate::format::{self, Derive, FORMATS, FormatKind, Read, TextDecoder};
-use crate::plan::{InputPath, InputPlan, Plan};
-use crate::schema::{Layout, SAMPLE_RECORDS, Sample, Wanted};
+use crate::plan::{ClockPlan, InputPath, InputPlan};
+use crate::schema::{FieldPath, Layout, SAMPLE_RECORDS, Sample, Wanted};
 use crate::signals;
 use crate::time::{TimeReader, Ts};
 use arrow::datatypes::SchemaRef;
@@ -50,6 +50,10 @@ pub struct Prepared {
     path: InputPath,
     source: Source,
     counters: Counters,
+    /// How the sample's times are read.
+    time: TimeReader,
+    /// How many bytes the sample was taken from.
+    head: usize,
 }
 
 enum Source {
@@ -170,7 +174,12 @@ impl<'a> Opening<'a> {
         source: Source,
     ) -> Prepared {
         let (name, path) = (bytes::name(self.path), self.path.clone());
-        Prepared { name, format, sample, header, schema, size, path, source, counters: self.counters }
+        let head = match &source {
+            Source::Text { chunker, .. } => chunker.head().0.len(),
+            Source::Columns(_) => 0,
+        };
+        let (counters, time) = (self.counters, self.time);
+        Prepared { name, format, sample, header, schema, size, path, source, counters, time, head }
     }
 }
 
@@ -286,14 +295,9 @@ pub struct Start {
 }
 
 impl Start {
-    /// As a plan says.
-    pub fn of(plan: &Plan) -> Self {
-        Self {
-            threads: plan.threads,
-            outliers: plan.clock.outliers,
-            concat: plan.input.concat,
-            chunk: plan.input.chunk,
-        }
+    /// As plans say.
+    pub fn of(input: &InputPlan, clock: &ClockPlan, threads: usize) -> Self {
+        Self { threads, outliers: clock.outliers, concat: input.concat, chunk: input.chunk }
     }
 }
 
@@ -301,6 +305,37 @@ impl Prepared {
     /// Whether the input says which fields all its records have: a header, or a schema.
     pub fn lists_all_fields(&self) -> bool {
         self.schema.is_some() || !self.header.is_empty()
+    }
+
+    /// The fields at the top of its records, one part each: in the order of appearance in the sample, of the header, or
+    /// of the schema. Fields of JSONL that come first behind the sample are [told](super::Merge::unlisted).
+    pub fn field_names(&self) -> Vec<FieldPath> {
+        self.sample.names.iter().map(|name| FieldPath::new(vec![name.clone()])).collect()
+    }
+
+    /// Looks at the first records again, for fields that became known by the first look. A stream is not read any
+    /// further for that.
+    pub fn sample_again(&mut self, wanted: &[Wanted]) -> Result<()> {
+        self.sample = match &self.source {
+            Source::Text { chunker, decoder, .. } if chunker.is_open() => {
+                let (head, last) = chunker.head();
+                decoder.sample(head, last, wanted, &self.time)
+            }
+            Source::Text { decoder, .. } => self.sample_of_closed(&**decoder, wanted).map_err(|e| e.at(&self.name))?,
+            Source::Columns(columns) => {
+                columns.input.sample(columns.file(), wanted, &self.time).map_err(|e| e.at(&self.name))?
+            }
+        };
+        Ok(())
+    }
+
+    /// One of many files is closed by now; what is read twice does not count.
+    fn sample_of_closed(&self, decoder: &dyn TextDecoder, wanted: &[Wanted]) -> Result<Sample> {
+        let opened = bytes::open(&self.path).map_err(|e| strip_name(e, &self.path))?;
+        let mut head = Head::read(opened, Counters::default())?;
+        let before = decoder.preamble();
+        head.fill(before + self.head)?;
+        Ok(decoder.sample(&head.read[before.min(head.read.len())..], head.ended, wanted, &self.time))
     }
 
     /// Bytes of all regular files together; 0 when there are others, whose size nobody knows.

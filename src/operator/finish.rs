@@ -6,7 +6,7 @@
 //! (bounds, keys, output columns, `rank` where there is a top). Must not know how rows are grouped by time.
 
 use crate::error::{Error, Result};
-use crate::expr::{Bound, Computed, Scalar, Scope, Selection};
+use crate::expr::{Bound, Computed, Order, Scalar, Scope, Selection};
 use crate::keys::{self, Keys};
 use crate::plan::FinishPlan;
 use crate::schema::{FieldPath, FieldType};
@@ -30,12 +30,32 @@ pub(super) const RANK: &str = "rank";
 /// A row that could not be computed, by its index, and why.
 pub(super) type Failed = (usize, String);
 
+/// What the parts of a query are called where they were typed: errors about them start with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Called {
+    /// The output columns.
+    pub outputs: &'static str,
+    /// Which rows are written.
+    pub having: &'static str,
+    /// What rows are ordered by.
+    pub order: &'static str,
+    /// What a trigger asks of a row.
+    pub when: &'static str,
+}
+
+impl Default for Called {
+    fn default() -> Self {
+        Self { outputs: "output columns", having: "which rows are written", order: "the order", when: "the trigger" }
+    }
+}
+
 /// What the rows of windows go through.
 pub struct Finish {
     keys: Vec<String>,
     selection: Selection,
     plan: FinishPlan,
     when: Option<Scalar>,
+    called: Called,
     zone: Zone,
     bound: Option<BoundFinish>,
 }
@@ -57,7 +77,33 @@ struct BoundFinish {
 impl Finish {
     /// For rows with keys of these names; `when`: what a trigger asks of a row. Types are told by [`Finish::bind`].
     pub fn new(keys: Vec<String>, selection: Selection, plan: FinishPlan, when: Option<Scalar>, zone: Zone) -> Self {
-        Self { keys, selection, plan, when, zone, bound: None }
+        Self { keys, selection, plan, when, called: Called::default(), zone, bound: None }
+    }
+
+    /// The same with other names for its parts.
+    #[must_use]
+    pub fn called(self, called: Called) -> Self {
+        Self { called, ..self }
+    }
+
+    /// Checks what no types are needed for: names of columns, and what fails whatever the rows are.
+    pub fn check(&self) -> Result<()> {
+        let open = |count: usize| vec![FieldType::Text; count];
+        let (keys, calls) = (open(self.keys.len()), open(self.selection.calls.len()));
+        let mut names = Names { open: true, ..Names::base(&self.keys, &keys, &calls) };
+        for output in &self.selection.outputs {
+            output.expr.check(&names, &self.zone, None).map_err(|e| e.at(self.called.outputs))?;
+            names.all.push((output.name.clone(), FieldType::Text));
+        }
+        let names = Names { open: true, ..self.whole_names(&keys, &open(self.selection.outputs.len()), &calls) };
+        let conditions = [(&self.plan.having, self.called.having), (&self.when, self.called.when)];
+        for (condition, called) in
+            conditions.into_iter().filter_map(|(scalar, called)| Some((scalar.as_ref()?, called)))
+        {
+            condition.check(&names, &self.zone, Some(FieldType::Bool)).map_err(|e| e.at(called))?;
+        }
+        let order = |by: &Order| by.expr.check(&names, &self.zone, None).map_err(|e| e.at(self.called.order));
+        self.plan.order.iter().try_for_each(order)
     }
 
     /// Finds columns and types: of the keys, and of the results of the calls. Again when they change.
@@ -65,7 +111,7 @@ impl Finish {
         let mut names = Names::base(&self.keys, keys, calls);
         let mut outputs = Vec::new();
         for output in &self.selection.outputs {
-            let bound = output.expr.bind(&names, &self.zone)?;
+            let bound = output.expr.bind(&names, &self.zone).map_err(|e| e.at(self.called.outputs))?;
             names.all.push((output.name.clone(), bound.ty()));
             outputs.push(bound);
         }
@@ -74,11 +120,15 @@ impl Finish {
             && outputs.iter().enumerate().all(|(i, output)| output.as_column() == Some(first_call + i));
         let output_types: Vec<FieldType> = outputs.iter().map(Bound::ty).collect();
         let names = self.whole_names(keys, &output_types, calls);
-        let condition = |scalar: &Option<Scalar>| scalar.as_ref().map(|s| condition(s, &names, &self.zone)).transpose();
+        let condition = |scalar: &Option<Scalar>, called: &'static str| {
+            let bound = scalar.as_ref().map(|scalar| scalar.bind_condition(&names, &self.zone));
+            bound.transpose().map_err(|e| e.at(called))
+        };
+        let criterion = |by: &Order| criterion(&by.expr, &names, &self.zone).map_err(|e| e.at(self.called.order));
         let bound = BoundFinish {
-            having: condition(&self.plan.having)?,
-            when: condition(&self.when)?,
-            order: self.plan.order.iter().map(|by| criterion(&by.expr, &names, &self.zone)).collect::<Result<_>>()?,
+            having: condition(&self.plan.having, self.called.having)?,
+            when: condition(&self.when, self.called.when)?,
+            order: self.plan.order.iter().map(criterion).collect::<Result<_>>()?,
             outputs,
             whole: names.schema(names.all.len()),
             shown: self.shown_schema(&names),
@@ -283,18 +333,6 @@ impl Finish {
     }
 }
 
-/// A condition over whole rows.
-fn condition(scalar: &Scalar, names: &Names, zone: &Zone) -> Result<Bound> {
-    let bound = scalar.bind(names, zone)?;
-    match bound.ty() {
-        FieldType::Bool => Ok(bound),
-        other => {
-            let what = format!("expected a condition, but {} is a {}", scalar.shown(), other.name());
-            Err(Error::usage(what).hint("a condition is true or false: count > 10"))
-        }
-    }
-}
-
 /// What rows are ordered by.
 fn criterion(scalar: &Scalar, names: &Names, zone: &Zone) -> Result<Bound> {
     let bound = scalar.bind(names, zone)?;
@@ -363,13 +401,15 @@ struct Names {
     all: Vec<(String, FieldType)>,
     first_call: usize,
     calls: Vec<FieldType>,
+    /// Types are still to be told, but for the bounds.
+    open: bool,
 }
 
 impl Names {
     fn bounds_and_keys(keys: &[String], types: &[FieldType]) -> Self {
         let bounds = BOUNDS.map(|name| (name.to_owned(), FieldType::Time));
         let keys = keys.iter().cloned().zip(types.iter().copied());
-        Self { all: bounds.into_iter().chain(keys).collect(), first_call: 0, calls: Vec::new() }
+        Self { all: bounds.into_iter().chain(keys).collect(), first_call: 0, calls: Vec::new(), open: false }
     }
 
     /// The columns of base rows and the window's length.
@@ -414,5 +454,9 @@ impl Scope for Names {
     fn aggregate(&self, call: usize) -> Result<(usize, FieldType)> {
         let missing = || Error::failed(format!("there is no aggregate call {call}"));
         Ok((self.first_call + call, *self.calls.get(call).ok_or_else(missing)?))
+    }
+
+    fn is_open(&self, column: usize) -> bool {
+        self.open && column >= BOUNDS.len()
     }
 }

@@ -5,6 +5,7 @@
 use crate::error::{Error, Result};
 use crate::event::Side;
 use crate::expr::{Bound, Computed, Output, Scalar, Scope};
+use crate::json::of_column;
 use crate::schema::{FieldPath, FieldType};
 use crate::time::Zone;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
@@ -43,8 +44,25 @@ pub struct Pair {
 /// The same over columns of known types: those of the bounds, if there are windows, of the left, of the right.
 pub struct BoundPair {
     condition: Option<Bound>,
-    columns: Vec<Bound>,
+    columns: Vec<Column>,
     schema: SchemaRef,
+}
+
+/// What an output column is made of.
+enum Column {
+    /// A field as it is.
+    Field(usize, FieldType),
+    /// Something computed.
+    Computed(Bound),
+}
+
+impl Column {
+    fn ty(&self) -> FieldType {
+        match self {
+            Column::Field(_, ty) => *ty,
+            Column::Computed(bound) => bound.ty(),
+        }
+    }
 }
 
 impl Pair {
@@ -53,12 +71,19 @@ impl Pair {
         let scope = Fields { pair: self, types };
         let condition = self.condition.as_ref().map(|condition| self.bind_condition(condition, &scope)).transpose()?;
         let outputs = self.outputs();
-        let columns = outputs.iter().map(|output| output.expr.bind(&scope, &self.zone));
+        let columns = outputs.iter().map(|output| self.bind_output(output, &scope));
         let columns = columns.collect::<Result<Vec<_>>>().map_err(|error| error.at("--select"))?;
         let named = outputs.iter().zip(&columns);
-        let fields = named.map(|(output, bound)| Field::new(&output.name, bound.ty().arrow(), true));
+        let fields = named.map(|(output, column)| Field::new(&output.name, column.ty().arrow(), true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         Ok(BoundPair { condition, columns, schema })
+    }
+
+    fn bind_output(&self, output: &Output, scope: &Fields<'_>) -> Result<Column> {
+        match output.expr.as_field() {
+            Some(path) if scope.has(path) => scope.field(path).map(|(at, ty)| Column::Field(at, ty)),
+            _ => output.expr.bind(scope, &self.zone).map(Column::Computed),
+        }
     }
 
     fn bind_condition(&self, condition: &Scalar, scope: &Fields<'_>) -> Result<Bound> {
@@ -119,9 +144,12 @@ impl BoundPair {
     /// What is written of pairs. `columns` as for [`BoundPair::holds`].
     pub fn rows(&self, columns: &[ArrayRef], rows: usize) -> Result<RecordBatch> {
         let each = self.columns.iter().zip(self.schema.fields());
-        let each = each.map(|(bound, field)| {
-            let values = all_of(bound.evaluate(columns, rows)?).map_err(|error| error.at(field.name()))?;
-            plain(&values, field.data_type())
+        let each = each.map(|(column, field)| match column {
+            Column::Field(at, _) => plain(&columns[*at], field.data_type()),
+            Column::Computed(bound) => {
+                let values = all_of(bound.evaluate(columns, rows)?).map_err(|error| error.at(field.name()))?;
+                plain(&values, field.data_type())
+            }
         });
         let all = each.collect::<Result<Vec<_>>>()?;
         RecordBatch::try_new(Arc::clone(&self.schema), all)
@@ -130,10 +158,11 @@ impl BoundPair {
 }
 
 /// A column of the type that the schema says, whatever it was kept as.
-fn plain(values: &ArrayRef, ty: &DataType) -> Result<ArrayRef> {
-    match values.data_type() == ty {
-        true => Ok(Arc::clone(values)),
-        false => cast(values, ty).map_err(|e| Error::failed(format!("cannot put two rows side by side: {e}"))),
+pub(super) fn plain(values: &ArrayRef, ty: &DataType) -> Result<ArrayRef> {
+    match ty {
+        _ if values.data_type() == ty => Ok(Arc::clone(values)),
+        DataType::LargeUtf8 => Ok(of_column(values)),
+        _ => cast(values, ty).map_err(|e| Error::failed(format!("cannot put two rows side by side: {e}"))),
     }
 }
 
@@ -174,6 +203,11 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
+    /// Whether a name stands for one field; otherwise binding says where it stands and what is wrong.
+    fn has(&self, path: &FieldPath) -> bool {
+        self.field(path).is_ok()
+    }
+
     fn on(&self, side: Side, path: &FieldPath) -> Option<(usize, FieldType)> {
         let at = self.pair.fields[side.index()].iter().position(|field| field.path == *path)?;
         Some((self.pair.before(side) + at, self.types[side.index()][at]))

@@ -52,19 +52,33 @@ impl SideFile {
         let shapes = inputs.iter().map(|input| Shape::of(input, details)).collect::<Result<Vec<_>>>()?;
         if !is_folder(path) {
             refuse_other_format(path, inputs)?;
-            return Self::one(path, shapes);
+            return Self::one(Some(path), shapes);
         }
         let folder = NewFolder::ensure(path)?;
         Self::many(path, inputs, shapes, folder)
     }
 
-    fn one(path: &Path, shapes: Vec<Shape>) -> Result<Self> {
+    /// Opens the file (none: standard output) for records of all inputs; they must be of one format and header.
+    pub fn for_all(path: Option<&Path>, inputs: &[SideInput]) -> Result<Self> {
+        let shapes = inputs.iter().map(|input| Shape::of(input, false)).collect::<Result<Vec<_>>>()?;
+        Self::one(path, shapes)
+    }
+
+    /// Whether records of all inputs may stand in one file.
+    pub fn can_share(inputs: &[SideInput]) -> bool {
+        let mut kinds = inputs.iter().map(|input| Shape::of(input, false).map(|shape| shape.kind));
+        let Some(Ok(first)) = kinds.next() else { return false };
+        kinds.try_fold(first, |all, kind| all.join(kind.ok()?)).is_some()
+    }
+
+    fn one(path: Option<&Path>, shapes: Vec<Shape>) -> Result<Self> {
         let (kinds, styles): (Vec<_>, Vec<_>) = shapes.into_iter().map(|shape| (shape.kind, shape.style)).unzip();
         let mut kinds = kinds.into_iter();
-        let first = kinds.next().ok_or_else(|| Error::failed("there is no input").at(path.display()))?;
-        let kind = kinds.try_fold(first, Kind::join).ok_or_else(|| cannot_share(path))?;
+        let first = kinds.next().ok_or_else(|| Error::failed("there is no input"))?;
+        let path_shown = path.unwrap_or(Path::new("-"));
+        let kind = kinds.try_fold(first, Kind::join).ok_or_else(|| cannot_share(path_shown))?;
         let inputs = styles.into_iter().map(|style| (0, style)).collect();
-        let file = Shared::new(open(Some(path))?, LARGE, kind)?;
+        let file = Shared::new(open(path)?, LARGE, kind)?;
         Ok(Self { files: vec![file], inputs, written: 0, _folder: None })
     }
 

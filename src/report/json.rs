@@ -37,6 +37,8 @@ impl Summary {
             ("total", ledger(&self.total())),
             ("inputs", Json::List(self.inputs.iter().map(input).collect())),
             ("watermark", time(self.watermark)),
+            ("left_watermark", time(self.watermarks.and_then(|both| both[0]))),
+            ("right_watermark", time(self.watermarks.and_then(|both| both[1]))),
             ("held_by", optional(&self.held_by)),
             ("fired_by_watermark", number(self.fired_by_watermark)),
             ("fired_by_end", number(self.fired_by_end)),

@@ -17,7 +17,7 @@ pub use reporter::Reporter;
 pub use warning::Warning;
 
 use crate::account::{Jump, Lateness, Ledger, StateSize};
-use crate::plan::Plan;
+use crate::plan::{BadPlan, ClockPlan, LatePlan};
 use crate::time::{Span, Ts, Unit, Zone};
 
 /// What the user already said, as far as advice and words depend on it.
@@ -42,18 +42,18 @@ pub struct Given {
 }
 
 impl Given {
-    /// What a plan says.
-    pub fn of(plan: &Plan) -> Self {
+    /// What plans say. `window`: what windows are called.
+    pub fn of(clock: &ClockPlan, late: &LatePlan, bad: &BadPlan, window: &'static str, zone: &Zone) -> Self {
         let shown = |path: &Option<std::path::PathBuf>| path.as_ref().map(|p| p.display().to_string());
         Self {
-            delay: plan.clock.delay,
-            late_file: shown(&plan.late.path),
-            bad_file: shown(&plan.bad.path),
-            outliers: plan.clock.outliers,
-            max_skew: plan.clock.max_skew,
-            idle_after: plan.clock.idle_after,
-            window: plan.grouping.noun(),
-            zone: plan.output.zone.clone(),
+            delay: clock.delay,
+            late_file: shown(&late.path),
+            bad_file: shown(&bad.path),
+            outliers: clock.outliers,
+            max_skew: clock.max_skew,
+            idle_after: clock.idle_after,
+            window,
+            zone: zone.clone(),
         }
     }
 }
@@ -80,6 +80,8 @@ pub struct Summary {
     pub inputs: Vec<InputSummary>,
     /// The job's watermark before the end of the input closed all windows.
     pub watermark: Option<Ts>,
+    /// Each side's watermark, where there are two.
+    pub watermarks: Option<[Option<Ts>; 2]>,
     /// The partition that held the watermark back, if there were several.
     pub held_by: Option<String>,
     /// Windows (or sessions) written because the watermark passed them.
@@ -119,6 +121,17 @@ pub struct Summary {
     pub widened: Vec<Widened>,
     /// Fields the job uses that no sampled record has.
     pub unseen: Vec<Unseen>,
+    /// Fields that are not in the output, though all are meant to be: they came first behind the records looked at.
+    pub unlisted: Vec<Unlisted>,
+}
+
+/// A field that came too late to be in the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unlisted {
+    /// The field.
+    pub field: String,
+    /// The record that had it first: `a.jsonl:1041`.
+    pub place: String,
 }
 
 /// A field that no sampled record has, though records need not have it.
@@ -128,6 +141,10 @@ pub struct Unseen {
     pub field: String,
     /// A field with a similar name.
     pub similar: Option<String>,
+    /// The text that may have been meant, as it should be typed.
+    pub text: Option<String>,
+    /// What to say of it if it is a name of the result.
+    pub result: Option<String>,
 }
 
 /// A column that became another type.
@@ -149,6 +166,30 @@ impl Summary {
         let mut total = Ledger::default();
         self.inputs.iter().for_each(|input| total.add(&input.ledger));
         total
+    }
+
+    /// The account of two sides, of which this is the left one.
+    #[must_use]
+    pub fn beside(mut self, right: Summary) -> Self {
+        let before = self.inputs.len();
+        self.inputs.extend(right.inputs);
+        self.watermarks = Some([self.watermark, right.watermark]);
+        self.watermark = self.watermark.min(right.watermark);
+        self.held_by = self.held_by.or(right.held_by);
+        self.fired_by_watermark += right.fired_by_watermark;
+        self.fired_by_end += right.fired_by_end;
+        self.peak = self.peak.max(right.peak);
+        self.heaviest.extend(right.heaviest);
+        self.heaviest.sort_by(|a, b| b.1.cmp(&a.1));
+        self.lateness.add(&right.lateness);
+        let jump = right.jump.map(|jump| Jump { input: jump.input + before, ..jump });
+        self.jump = self.jump.into_iter().chain(jump).max_by_key(|jump| jump.late);
+        self.unbounded = self.unbounded.or(right.unbounded);
+        self.skewed.extend(right.skewed);
+        self.idle.extend(right.idle);
+        self.widened.extend(right.widened);
+        self.unlisted.extend(right.unlisted);
+        self
     }
 
     /// Bytes read from all inputs, before decompression.

@@ -104,8 +104,11 @@ impl Summary {
         if peak.groups == 0 && peak.windows == 0 {
             return None;
         }
-        let windows = counted(peak.windows, given.window);
-        let size = format!("at most {windows}, {}, {}", counted(peak.groups, "group"), bytes(peak.bytes));
+        let groups = match given.window {
+            "row" => counted(peak.groups, "row"),
+            window => format!("{}, {}", counted(peak.windows, window), counted(peak.groups, "group")),
+        };
+        let size = format!("at most {groups}, {}", bytes(peak.bytes));
         Some(match self.unbounded {
             Some(why) => format!("{size}; not bounded: {why}"),
             None => size,
@@ -140,7 +143,11 @@ impl Summary {
 pub(super) const PERCENTILES: [(&str, f64); 4] = [("50%", 0.5), ("90%", 0.9), ("99%", 0.99), ("99.9%", 0.999)];
 
 fn plural(window: &str) -> &'static str {
-    if window == "session" { "sessions" } else { "windows" }
+    match window {
+        "session" => "sessions",
+        "row" => "rows",
+        _ => "windows",
+    }
 }
 
 /// The gates behind `read`, in the order of the proof.

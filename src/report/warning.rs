@@ -3,7 +3,7 @@
 //! Must not print: [`Reporter`](super::Reporter) does. One row per kind of trouble, each text pinned by a test.
 
 use super::human::{count, counted, flag_span, instant, quoted, span};
-use super::{Given, Summary, Unseen, Widened};
+use super::{Given, Summary, Unlisted, Unseen, Widened};
 use crate::account::Jump;
 use crate::time::{Span, Ts};
 
@@ -77,6 +77,8 @@ pub enum Warning {
     Widened(Widened),
     /// A field that the job uses was in no record looked at.
     Unseen(Unseen),
+    /// A field came too late to be in the output.
+    Unlisted(Unlisted),
 }
 
 impl Summary {
@@ -91,6 +93,7 @@ impl Summary {
         all.extend(self.partition_warnings(given));
         all.extend(self.widened.iter().cloned().map(Warning::Widened));
         all.extend(self.unseen.iter().cloned().map(Warning::Unseen));
+        all.extend(self.unlisted.iter().cloned().map(Warning::Unlisted));
         all
     }
 
@@ -207,6 +210,9 @@ impl Warning {
             Warning::Unseen(Unseen { field, .. }) => {
                 format!("none of the first records has a field \"{field}\"; where it is absent it is null")
             }
+            Warning::Unlisted(Unlisted { field, place }) => {
+                format!("{place}: the field \"{field}\" is in none of the first 1,000 records, and not in the output")
+            }
         }
     }
 
@@ -235,10 +241,15 @@ impl Warning {
             Warning::Skewed { .. } => Some("check the clocks behind them".into()),
             Warning::Idle { .. } => Some("a greater --idle-after waits longer for them".into()),
             Warning::Widened(w) => {
-                Some(format!("--schema '{} {}' makes it so from the start", column_in_schema(w), w.to))
+                Some(format!("--schema '{} {}' makes it so from the start", in_schema(&w.column), w.to))
             }
-            Warning::Unseen(Unseen { similar, .. }) => {
-                similar.as_ref().map(|similar| format!("did you mean {}?", quoted(similar)))
+            Warning::Unseen(Unseen { result: Some(result), .. }) => Some(result.clone()),
+            Warning::Unseen(Unseen { similar, text, .. }) => join_hints(
+                text.as_ref().map(|text| format!("text takes single quotes: {text}")),
+                similar.as_ref().map(|similar| format!("did you mean {}?", quoted(similar))),
+            ),
+            Warning::Unlisted(Unlisted { field, .. }) => {
+                Some(format!("--schema '{} text' makes it a column", in_schema(field)))
             }
         }
     }
@@ -252,12 +263,10 @@ fn lateness(late: u64, most: Span, most_99: Span) -> String {
     }
 }
 
-fn column_in_schema(widened: &Widened) -> String {
+/// A field as --schema takes it.
+fn in_schema(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-    match &widened.column {
-        name if name.chars().all(plain) => name.clone(),
-        name => format!("\"{name}\""),
-    }
+    if name.chars().all(plain) { name.to_owned() } else { format!("\"{name}\"") }
 }
 
 fn join_hints(first: Option<String>, second: Option<String>) -> Option<String> {

@@ -9,11 +9,10 @@ use crate::event::{Times, Watermark};
 use crate::input::{BadItem, Merged, Prepared};
 use crate::keys;
 use crate::operator::Tally;
-use crate::plan::{Mode, Plan};
-use crate::report::{InputSummary, Summary, Widened};
+use crate::plan::InputPlan;
+use crate::report::{InputSummary, Summary, Unlisted, Widened};
 use crate::schema::{Column, FieldType};
 use crate::time::{Span, Ts, Unit};
-use crate::window::Grouping;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -21,12 +20,17 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(super) struct Account {
     inputs: Vec<Input>,
     widened: Vec<Widened>,
+    unlisted: Vec<Unlisted>,
+    /// Records have a time of their own.
+    timed: bool,
     peak: StateSize,
     open: u64,
     watermark: Option<Ts>,
     held_by: Option<usize>,
     delay: Option<Span>,
     unbounded: Option<&'static str>,
+    /// Units of time numbers are found, not said.
+    guesses_units: bool,
 }
 
 struct Input {
@@ -41,13 +45,18 @@ struct Input {
 }
 
 impl Account {
-    pub(super) fn new(plan: &Plan, inputs: &[Prepared]) -> Self {
-        let guesses = bind::guesses_unit(plan);
+    /// `delay`: of the side's clock. `unbounded`: why its state may grow with its input, if it may.
+    pub(super) fn new(
+        plan: &InputPlan,
+        inputs: &[Prepared],
+        delay: Option<Span>,
+        unbounded: Option<&'static str>,
+    ) -> Self {
         let input = |input: &Prepared| Input {
             name: input.name.clone(),
             format: input.format.name,
             bytes: input.bytes_read(),
-            guessed_unit: input.sample.time_unit.filter(|_| guesses),
+            guessed_unit: None,
             read: 0,
             bad: 0,
             skipped: 0,
@@ -56,12 +65,15 @@ impl Account {
         Self {
             inputs: inputs.iter().map(input).collect(),
             widened: Vec::new(),
+            unlisted: Vec::new(),
+            timed: plan.time.is_some(),
             peak: StateSize::default(),
             open: 0,
             watermark: None,
             held_by: None,
-            delay: plan.clock.delay,
-            unbounded: unbounded(plan),
+            delay,
+            unbounded,
+            guesses_units: bind::guesses_unit(plan),
         }
     }
 
@@ -109,8 +121,20 @@ impl Account {
         }
     }
 
-    /// The input has ended; windows still open are written because of that.
-    pub(super) fn ended(&mut self, clock: &Clock) {
+    /// Fields of an input that are not listed though all should be.
+    pub(super) fn unlisted(&mut self, found: Vec<(&str, usize, u64)>) {
+        let told = found.into_iter().map(|(field, input, line)| Unlisted {
+            field: field.to_owned(),
+            place: format!("{}:{line}", self.inputs[input].name),
+        });
+        self.unlisted = told.collect();
+    }
+
+    /// The input has ended; windows still open are written because of that. `units`: of each input's time numbers.
+    pub(super) fn ended(&mut self, clock: &Clock, units: impl Iterator<Item = Option<Unit>>) {
+        for (input, unit) in self.inputs.iter_mut().zip(units) {
+            input.guessed_unit = unit.filter(|_| self.guesses_units);
+        }
         self.watermark = Some(clock.mark()).filter(|mark| *mark != Watermark::NEVER).map(Watermark::ts);
         self.held_by = clock.held_by();
     }
@@ -144,7 +168,7 @@ impl Account {
         let shown: Vec<(String, String)> = columns.iter().map(|c| (c.path.name(), c.ty.name())).collect();
         let inputs = self.inputs.iter().enumerate();
         Summary {
-            inputs: inputs.map(|(i, input)| input.summary(tally.inputs.get(i), shown.clone())).collect(),
+            inputs: inputs.map(|(i, input)| self.input(input, tally.inputs.get(i), shown.clone())).collect(),
             watermark: self.watermark,
             held_by: self.held_by.map(called),
             fired_by_watermark: tally.fired_by_watermark,
@@ -160,6 +184,7 @@ impl Account {
             skewed: clock.skewed().into_iter().map(called).collect(),
             idle: idle.collect(),
             widened: self.widened.clone(),
+            unlisted: self.unlisted.clone(),
             ..Summary::default()
         }
     }
@@ -172,43 +197,27 @@ impl Account {
         tally.partly_behind.map_or(Span::ZERO, |behind| Span::from_micros(behind.micros().saturating_add(delay)))
     }
 
+    fn input(&self, input: &Input, operator: Option<&Ledger>, types: Vec<(String, String)>) -> InputSummary {
+        let mut ledger = operator.cloned().unwrap_or_default();
+        ledger.read = input.read;
+        ledger.bad = input.bad;
+        ledger.outside += input.skipped;
+        InputSummary {
+            name: input.name.clone(),
+            format: input.format,
+            ledger,
+            time_unit: input.guessed_unit,
+            times: input.times.filter(|_| self.timed),
+            bytes: input.bytes.load(Relaxed),
+            types,
+        }
+    }
+
     /// A jump of the clock, if one is to blame for most of the late records: it went further than the delay.
     fn jump(&self, clock: &Clock, tally: &Tally) -> Option<Jump> {
         let late: u64 = tally.inputs.iter().map(|ledger| ledger.late).sum();
         let jump = clock.jump().filter(|jump| self.delay.is_some_and(|delay| jump.by > delay))?;
         (jump.late.saturating_mul(2) > late && late > 0).then(|| Jump { late: jump.late.min(late), ..jump })
-    }
-}
-
-impl Input {
-    fn summary(&self, operator: Option<&Ledger>, types: Vec<(String, String)>) -> InputSummary {
-        let mut ledger = operator.cloned().unwrap_or_default();
-        ledger.read = self.read;
-        ledger.bad = self.bad;
-        ledger.outside += self.skipped;
-        InputSummary {
-            name: self.name.clone(),
-            format: self.format,
-            ledger,
-            time_unit: self.guessed_unit,
-            times: self.times,
-            bytes: self.bytes.load(Relaxed),
-            types,
-        }
-    }
-}
-
-/// Why the state of a job may grow with its input, if it may (SPEC section 1.3).
-fn unbounded(plan: &Plan) -> Option<&'static str> {
-    match (&plan.grouping, plan.mode) {
-        (Grouping::Global { purge: false }, _) => Some("--global keeps every key"),
-        (Grouping::Global { .. } | Grouping::Count(_), Mode::Append | Mode::Update { .. }) => {
-            Some("every key has a window that waits for more records")
-        }
-        (_, Mode::Complete { keep: None }) => Some("--mode complete keeps every window; --keep bounds it"),
-        _ if plan.clock.delay.is_none() => Some("without --delay every window waits for the end of the input"),
-        _ if plan.finish.fill.is_some() => Some("--fill remembers every key"),
-        _ => None,
     }
 }
 

@@ -1,227 +1,267 @@
-//! THE LOOP: inputs -> clock -> operator -> outputs, and the account of it.
+//! THE LOOP, for each kind of job: inputs -> clock -> operator -> outputs, and the account of it.
 //!
 //! Must not know names of formats, windows or flags: what differs between kinds was decided before. Outputs appear
 //! together at the end, or not at all.
 
 mod ledger;
+mod one;
 mod outputs;
 mod results;
+mod side;
+mod side_files;
+mod table;
 mod ticker;
+mod two;
 
-use crate::bind::{self, Program};
-use crate::clock::{Clock, Sources};
+use crate::bind::{self, Deduping, Joining, LookingUp, Program, Windowing};
 use crate::error::Result;
-use crate::event::{EventBatch, Watermark};
-use crate::input::{self, Decode, Item, Merge, Merged, Prepared, Start, Traffic};
-use crate::keys::Keys;
-use crate::operator::Operator;
-use crate::output;
-use crate::plan::{Bound, InputPath, Plan};
-use crate::report::{Given, Progress, Reporter, check_late};
-use crate::schema::{Column, FieldType};
-use ledger::Account;
-use outputs::Outputs;
+use crate::event::Side;
+use crate::input::{self, Prepared, Traffic};
+use crate::output::{self, SideFile};
+use crate::plan::{BadPlan, DedupPlan, InputPath, InputPlan, JoinPlan, LookupPlan, Mode, OutputPlan, Plan, ReportPlan};
+use crate::report::{Given, Progress, Reporter};
+use crate::schema::FieldPath;
+use crate::time::Span;
+use crate::window::Grouping;
+use one::{One, Seen, Stream};
+use outputs::{Outputs, Records, Target};
+use results::Results;
+use side::Ready;
+use side_files::{SideFiles, SideInputs};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
-use ticker::Ticker;
 
 /// Carries out a window job. What people should see goes through `reporter`.
-pub fn run(plan: Plan, reporter: &Reporter) -> Result<()> {
-    let traffic = &Traffic::default();
+pub fn window(plan: Plan, reporter: &Reporter) -> Result<()> {
+    let given = Given::of(&plan.clock, &plan.late, &plan.bad, plan.grouping.noun(), &plan.output.zone);
+    let late = plan.late.path.as_deref();
+    refuse_same_files(&[&plan.input], &plan.output, &[late], &plan.bad, &plan.report)?;
+    let stream = Stream {
+        input: &plan.input,
+        clock: &plan.clock,
+        late: &plan.late,
+        duplicates: None,
+        bad: &plan.bad,
+        output: &plan.output,
+        report: &plan.report,
+        threads: plan.threads,
+        trigger: plan.trigger.as_ref(),
+        tables: matches!(plan.mode, Mode::Complete { .. }),
+        unbounded: unbounded(&plan),
+        windows: !plan.is_session(),
+        verbatim: false,
+        matter: bind::matter(&plan),
+    };
+    let windowing = Windowing::of(&plan);
+    windowing.check_unread(&plan)?;
+    watched(reporter, &given, &plan.output, |seen| {
+        let ready = Ready::open(&plan.input, &plan.bad, Arc::clone(&windowing.program), seen.traffic)?;
+        let types = ready.types()?;
+        windowing.check(&plan, &types, &ready.inputs)?;
+        let operator = windowing.operator(&plan, types)?;
+        let files = side_files(&stream, &ready)?;
+        let outputs = Outputs::new(stream.rows_target(operator.as_ref())?, files, stream.windows);
+        one::carry_out(One { stream, ready, operator, outputs, before: Vec::new() }, seen)
+    })
+}
+
+/// Carries out a dedup job.
+pub fn dedup(plan: DedupPlan, reporter: &Reporter) -> Result<()> {
+    let side = &plan.events;
+    let given = Given::of(&side.clock, &side.late, &plan.bad, "row", &plan.output.zone);
+    let kept = [side.late.path.as_deref(), plan.duplicates.as_deref()];
+    refuse_same_files(&[&side.input], &plan.output, &kept, &plan.bad, &plan.report)?;
+    watched(reporter, &given, &plan.output, |seen| {
+        let mut inputs = input::prepare(&side.input, &[], seen.traffic)?;
+        let as_they_stand = side_files::side_inputs(&side.input, &inputs);
+        let verbatim = inputs.iter().all(|input| input.format.name == plan.output.format.name)
+            && SideFile::can_share(&as_they_stand);
+        let text = inputs.iter().all(|input| input.schema.is_none());
+        let deduping = Deduping::of(&plan, &field_names(&side.input, &inputs), verbatim, text);
+        sample_again(&mut inputs, &deduping.program)?;
+        let ready = Ready::of(inputs, &plan.bad, Arc::clone(&deduping.program))?;
+        let operator = Box::new(deduping.operator(&plan, ready.types()?)?);
+        let stream = Stream {
+            input: &side.input,
+            clock: &side.clock,
+            late: &side.late,
+            duplicates: plan.duplicates.as_deref(),
+            bad: &plan.bad,
+            output: &plan.output,
+            report: &plan.report,
+            threads: plan.threads,
+            trigger: None,
+            tables: false,
+            unbounded: remembered(&plan),
+            windows: false,
+            verbatim,
+            matter: None,
+        };
+        let files = side_files(&stream, &ready)?;
+        let target = match verbatim {
+            false => stream.rows_target(operator.as_ref())?,
+            true => Target::Records(Records {
+                file: SideFile::for_all(plan.output.path.as_deref(), &as_they_stand)?,
+                limit: plan.output.limit.unwrap_or(u64::MAX),
+            }),
+        };
+        let outputs = Outputs::new(target, files, false);
+        one::carry_out(One { stream, ready, operator, outputs, before: Vec::new() }, seen)
+    })
+}
+
+/// Carries out a lookup job: the table is read to its end, then the events go by.
+pub fn lookup(plan: LookupPlan, reporter: &Reporter) -> Result<()> {
+    let side = &plan.events;
+    let given = Given::of(&side.clock, &side.late, &plan.bad, "row", &plan.output.zone);
+    refuse_same_files(&[&side.input, &plan.table], &plan.output, &[], &plan.bad, &plan.report)?;
+    watched(reporter, &given, &plan.output, |seen| {
+        let mut events = input::prepare(&side.input, &[], seen.traffic)?;
+        let mut table = input::prepare(&plan.table, &[], seen.traffic)?;
+        let looking_up = LookingUp::of(&plan, [&field_names(&side.input, &events), &field_names(&plan.table, &table)])?;
+        let [program, of_table] = &looking_up.programs;
+        sample_again(&mut events, &program)?;
+        sample_again(&mut table, &of_table)?;
+        let ready = Ready::of(events, &plan.bad, Arc::clone(program))?;
+        let table = Ready::of(table, &plan.bad, Arc::clone(of_table))?;
+        looking_up.check_table(&table.types()?)?;
+        let both = [
+            SideInputs { plan: &side.input, inputs: &ready.inputs, late: &side.late, delay: Span::ZERO },
+            SideInputs { plan: &plan.table, inputs: &table.inputs, late: &side.late, delay: Span::ZERO },
+        ];
+        let mut files = SideFiles::open(&both, &plan.bad, None)?;
+        let table = table::read(&plan, table, &mut files, seen)?;
+        let operator = looking_up.operator(&plan, ready.types()?, table.types, table.rows)?;
+        let stream = Stream {
+            input: &side.input,
+            clock: &side.clock,
+            late: &side.late,
+            duplicates: None,
+            bad: &plan.bad,
+            output: &plan.output,
+            report: &plan.report,
+            threads: plan.threads,
+            trigger: None,
+            tables: false,
+            unbounded: None,
+            windows: false,
+            verbatim: false,
+            matter: None,
+        };
+        let operator = Box::new(operator);
+        let outputs = Outputs::new(stream.rows_target(operator.as_ref())?, files, false);
+        one::carry_out(One { stream, ready, operator, outputs, before: table.account }, seen)
+    })
+}
+
+/// Carries out a join.
+pub fn join(plan: JoinPlan, reporter: &Reporter) -> Result<()> {
+    let [left, right] = &plan.sides;
+    let window = if plan.bounds.has_windows() { "window" } else { "row" };
+    let given = Given::of(&left.clock, &left.late, &plan.bad, window, &plan.output.zone);
+    let late = if left.late.path == right.late.path {
+        [None, right.late.path.as_deref()]
+    } else {
+        [left.late.path.as_deref(), right.late.path.as_deref()]
+    };
+    refuse_same_files(&[&left.input, &right.input], &plan.output, &late, &plan.bad, &plan.report)?;
+    watched(reporter, &given, &plan.output, |seen| {
+        let mut inputs =
+            [input::prepare(&left.input, &[], seen.traffic)?, input::prepare(&right.input, &[], seen.traffic)?];
+        let joining =
+            Joining::of(&plan, [&field_names(&left.input, &inputs[0]), &field_names(&right.input, &inputs[1])])?;
+        sample_again(&mut inputs[0], &joining.programs[0])?;
+        sample_again(&mut inputs[1], &joining.programs[1])?;
+        let [of_left, of_right] = inputs;
+        let ready = [
+            Ready::of(of_left, &plan.bad, Arc::clone(&joining.programs[0]))?,
+            Ready::of(of_right, &plan.bad, Arc::clone(&joining.programs[1]))?,
+        ];
+        let operator = joining.operator(&plan, [ready[0].types()?, ready[1].types()?])?;
+        let sides = Side::BOTH.map(|side| {
+            let side_plan = &plan.sides[side.index()];
+            let delay = side_plan.clock.delay.unwrap_or(Span::ZERO);
+            SideInputs { plan: &side_plan.input, inputs: &ready[side.index()].inputs, late: &side_plan.late, delay }
+        });
+        let files = SideFiles::open(&sides, &plan.bad, None)?;
+        let results = Results::open(&plan.output, &operator.schema(), plan.threads > 1, false)?;
+        let outputs = Outputs::new(Target::Rows(results), files, plan.bounds.has_windows());
+        two::carry_out(&plan, ready, operator, outputs, seen)
+    })
+}
+
+/// The top-level fields of all inputs, in the order in which they appear, then those that are only declared.
+fn field_names(plan: &InputPlan, inputs: &[Prepared]) -> Vec<FieldPath> {
+    let mut names: Vec<FieldPath> = Vec::new();
+    let declared = plan.declared.iter().map(|(path, _)| path.clone()).filter(|path| path.parts().len() == 1);
+    for name in inputs.iter().flat_map(Prepared::field_names).chain(declared) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Looks at the first records again, for the fields of a program that was made of what the first look showed.
+fn sample_again(inputs: &mut [Prepared], program: &Program) -> Result<()> {
+    inputs.iter_mut().try_for_each(|input| input.sample_again(&program.fields))
+}
+
+/// Why the keys of a dedup may grow with its input, if they may.
+fn remembered(plan: &DedupPlan) -> Option<&'static str> {
+    match (plan.within, plan.events.clock.delay) {
+        (None, _) => Some("without --within every key is remembered"),
+        (Some(_), None) => Some("without --delay keys are remembered to the end of the input"),
+        (Some(_), Some(_)) => None,
+    }
+}
+
+/// Does something under the eyes of whoever looks at the terminal.
+fn watched(
+    reporter: &Reporter,
+    given: &Given,
+    output: &OutputPlan,
+    carry_out: impl FnOnce(&Seen<'_>) -> Result<()>,
+) -> Result<()> {
     let started = Instant::now();
-    let given = Given::of(&plan);
-    refuse_same_files(&plan)?;
     let progress = Arc::new(Progress::default());
-    let watch = reporter.watch(&progress, &given, plan.output.width.is_some());
-    let program = Arc::new(Program::of(&plan));
-    let inputs = input::prepare(&plan.input, &program.fields, traffic)?;
-    let columns = program.columns(&inputs);
-    let unseen = program.check(&plan, &columns, &inputs)?;
-    progress.total_bytes.store(Prepared::total_size(&inputs), Relaxed);
-    let (max_late, summary_file) = (plan.late.max, plan.report.summary.clone());
-    let (mut job, mut merge) = Job::start(&plan, program, columns, inputs)?;
-    job.go(&mut merge, &progress, traffic)?;
-    drop(merge);
-    drop(watch);
-    let mut summary = job.finish(&given, summary_file.as_deref(), started)?;
-    summary.unseen = unseen;
-    reporter.finish(&summary, &given);
-    let total = summary.total();
-    check_late(max_late, total.late, total.read)
+    let watch = reporter.watch(&progress, given, output.width.is_some());
+    let traffic = &Traffic::default();
+    carry_out(&Seen { reporter, given, progress: &progress, traffic, started, watch: Some(watch).into() })
+}
+
+/// The side files of a job with one side.
+fn side_files(stream: &Stream<'_>, ready: &Ready) -> Result<SideFiles> {
+    let delay = stream.clock.delay.unwrap_or(Span::ZERO);
+    let side = SideInputs { plan: stream.input, inputs: &ready.inputs, late: stream.late, delay };
+    SideFiles::open(&[side], stream.bad, stream.duplicates)
 }
 
 /// An output on top of an input, or of another output, is refused before anything is opened.
-fn refuse_same_files(plan: &Plan) -> Result<()> {
-    let side = [&plan.late.path, &plan.bad.path, &plan.report.summary];
-    let side = side.into_iter().flatten().map(|path| Some(path.as_path()));
-    let outputs: Vec<Option<&Path>> = std::iter::once(plan.output.path.as_deref()).chain(side).collect();
-    let inputs: Vec<Option<&Path>> = plan.input.paths.iter().map(InputPath::path).collect();
+fn refuse_same_files(
+    inputs: &[&InputPlan],
+    output: &OutputPlan,
+    kept: &[Option<&Path>],
+    bad: &BadPlan,
+    report: &ReportPlan,
+) -> Result<()> {
+    let side = kept.iter().copied().chain([bad.path.as_deref(), report.summary.as_deref()]).flatten().map(Some);
+    let outputs: Vec<Option<&Path>> = std::iter::once(output.path.as_deref()).chain(side).collect();
+    let inputs: Vec<Option<&Path>> = inputs.iter().flat_map(|input| &input.paths).map(InputPath::path).collect();
     output::refuse_same_files(&outputs, &inputs)
 }
 
-/// A running job.
-struct Job {
-    clock: Clock,
-    operator: Box<dyn Operator>,
-    outputs: Outputs,
-    account: Account,
-    program: Arc<Program>,
-    /// The fields of the inputs, with their types as they are now.
-    fields: Vec<Column>,
-    /// The column whose values are the partitions.
-    partition: Option<usize>,
-    concat: bool,
-    /// Somebody may be writing the input as it is read, and waiting for the results.
-    live: bool,
-    /// Once the row limit is reached nothing is left to do: nobody asked for an account of the rest.
-    stops_when_full: bool,
-    ticker: Ticker,
-}
-
-impl Job {
-    fn start(plan: &Plan, program: Arc<Program>, fields: Vec<Column>, inputs: Vec<Prepared>) -> Result<(Self, Merge)> {
-        let keep_raw = plan.late.path.is_some() || plan.bad.path.is_some();
-        let layouts = program.layouts(plan, &fields, &inputs, keep_raw);
-        let derive = program.derivations(&inputs);
-        let how = layouts.into_iter().zip(derive).map(|(layout, derive)| Decode { layout, derive }).collect();
-        let account = Account::new(plan, &inputs);
-        let live = inputs.iter().any(Prepared::is_stream);
-        let clock = Clock::new(&plan.clock, if plan.input.concat { 1 } else { inputs.len() });
-        let sides = outputs::Sides::open(plan, &inputs)?;
-        let merge = input::start(inputs, how, &Start::of(plan), bind::matter(plan))?;
-        let (concat, partition) = (plan.input.concat, program.partition());
-        let stops_when_full = !keep_raw && plan.report.summary.is_none() && !bounded(plan.late.max, plan.bad.max);
-        let operator = program.operator(plan, program.column_types(&types_of(&fields))?)?;
-        let outputs = Outputs::open(plan, sides, &operator.schema())?;
-        let ticker = Ticker::of(plan);
-        let job = Self {
-            clock,
-            operator,
-            outputs,
-            account,
-            program,
-            fields,
-            partition,
-            concat,
-            live,
-            stops_when_full,
-            ticker,
-        };
-        Ok((job, merge))
-    }
-
-    /// Takes in everything there is, then lets all windows fire.
-    fn go(&mut self, merge: &mut Merge, progress: &Progress, traffic: &Traffic) -> Result<()> {
-        while let Some(item) = merge.next_item(self.ticker.next())? {
-            match item {
-                Item::Waiting => {}
-                Item::Rows(merged) => self.rows(&merged)?,
-                Item::Bad(bad) => {
-                    self.account.bad(&bad);
-                    self.outputs.bad(&bad)?;
-                }
-                Item::Skipped(input, records) => self.account.skipped(input, records),
-                Item::Types { types, input, record } => self.retype(&types, input, record)?,
-                Item::Finished(input) if !self.concat => {
-                    self.clock.finish(input);
-                    self.advance(self.clock.mark())?;
-                    self.let_see()?;
-                }
-                Item::Finished(_) => {}
-            }
-            if self.ticker.is_due() {
-                self.operator.on_tick(&mut self.outputs.without_rows())?;
-                self.let_see()?;
-            }
-            self.tell(progress, traffic);
-            if self.stops_when_full && self.outputs.is_full() {
-                break;
-            }
+/// Why the state of a job may grow with its input, if it may (SPEC section 1.3).
+fn unbounded(plan: &Plan) -> Option<&'static str> {
+    match (&plan.grouping, plan.mode) {
+        (Grouping::Global { purge: false }, _) => Some("--global keeps every key"),
+        (Grouping::Global { .. } | Grouping::Count(_), Mode::Append | Mode::Update { .. }) => {
+            Some("every key has a window that waits for more records")
         }
-        self.account.ended(&self.clock);
-        self.advance(Watermark::END)
+        (_, Mode::Complete { keep: None }) => Some("--mode complete keeps every window; --keep bounds it"),
+        _ if plan.clock.delay.is_none() => Some("without --delay every window waits for the end of the input"),
+        _ if plan.finish.fill.is_some() => Some("--fill remembers every key"),
+        _ => None,
     }
-
-    /// One batch through the clock and the operator.
-    fn rows(&mut self, merged: &Merged) -> Result<()> {
-        self.account.rows(merged);
-        let inputs;
-        let values;
-        let sources = match (self.partition, merged.only_input()) {
-            (Some(column), _) => {
-                values = Keys::encode(&[Arc::clone(merged.rows.column(column))], merged.times.len());
-                Sources::Named(&values)
-            }
-            (None, _) if self.concat => Sources::One(0),
-            (None, Some(input)) => Sources::One(input),
-            (None, None) => {
-                inputs = merged.inputs();
-                Sources::Each(&inputs)
-            }
-        };
-        let marks = self.clock.stamp(&merged.times, sources, &merged.positions);
-        let batch = EventBatch {
-            rows: merged.rows.clone(),
-            times: merged.times.clone(),
-            marks,
-            last_mark: self.clock.mark(),
-            positions: merged.positions.clone(),
-            selected: merged.selected.clone(),
-        };
-        self.operator.on_batch(&batch, &mut self.outputs.of(merged))?;
-        self.let_see()?;
-        self.account.state(self.operator.state());
-        Ok(())
-    }
-
-    /// Lets readers see what was written so far.
-    fn let_see(&mut self) -> Result<()> {
-        self.outputs.end_table()?;
-        if self.live { self.outputs.flush() } else { Ok(()) }
-    }
-
-    fn advance(&mut self, mark: Watermark) -> Result<()> {
-        self.operator.on_watermark(mark, &mut self.outputs.without_rows())
-    }
-
-    /// Some columns became wider with a record: state and output follow.
-    fn retype(&mut self, types: &[FieldType], input: usize, record: u64) -> Result<()> {
-        self.account.widened(&self.fields, types, input, record);
-        self.fields.iter_mut().zip(types).for_each(|(column, ty)| column.ty = *ty);
-        let before = self.operator.schema();
-        self.operator.retype(&self.program.column_types(types)?)?;
-        let after = self.operator.schema();
-        if before != after { self.outputs.schema_changed(&after) } else { Ok(()) }
-    }
-
-    fn tell(&self, progress: &Progress, traffic: &Traffic) {
-        progress.bytes.store(traffic.read.load(Relaxed), Relaxed);
-        progress.records.store(self.account.read(), Relaxed);
-        progress.watermark.store(self.clock.mark().ts().micros(), Relaxed);
-        progress.open.store(self.account.open_windows(), Relaxed);
-        progress.late.store(self.outputs.late_count(), Relaxed);
-    }
-
-    /// Makes the outputs appear and gives the account.
-    fn finish(self, given: &Given, summary_file: Option<&Path>, started: Instant) -> Result<crate::report::Summary> {
-        let mut summary =
-            self.account.summary(&self.clock, self.operator.tally(), &self.fields, self.program.partition_field());
-        self.outputs.fill(&mut summary);
-        let total = summary.total();
-        self.outputs.check_bad(total.bad, total.read)?;
-        summary.elapsed = started.elapsed().as_secs_f64();
-        let json = summary_file.map(|path| (path, summary.to_json(given)));
-        self.outputs.commit(json)?;
-        Ok(summary)
-    }
-}
-
-fn types_of(fields: &[Column]) -> Vec<FieldType> {
-    fields.iter().map(|field| field.ty).collect()
-}
-
-fn bounded(late: Option<Bound>, bad: Option<Bound>) -> bool {
-    late.is_some() || bad.is_some()
 }

@@ -6,7 +6,7 @@
 use crate::error::{Error, Result};
 use crate::format::EncodeOptions;
 use crate::output::{self, Commit, ResultWriter};
-use crate::plan::{Mode, OutputPlan, Plan};
+use crate::plan::OutputPlan;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
@@ -27,12 +27,12 @@ pub(super) struct Results {
 
 impl Results {
     /// Opens it.
-    pub(super) fn open(plan: &Plan, schema: &SchemaRef) -> Result<Self> {
-        let (out, threaded) = (plan.output.clone(), plan.threads > 1);
-        let (writer, seen) = writer(&out, schema, threaded)?;
-        let replaces = matches!(plan.mode, Mode::Complete { .. }) && !seen;
-        let schema = schema.clone();
-        Ok(Self { plan: out, threaded, schema, writer: Some(writer), replaces, holds_table: false, rows: 0 })
+    ///
+    /// `threaded`: it is written beside the loop. `tables`: one whole table after another.
+    pub(super) fn open(plan: &OutputPlan, schema: &SchemaRef, threaded: bool, tables: bool) -> Result<Self> {
+        let (writer, seen) = writer(plan, schema, threaded)?;
+        let (plan, schema, replaces) = (plan.clone(), schema.clone(), tables && !seen);
+        Ok(Self { plan, threaded, schema, writer: Some(writer), replaces, holds_table: false, rows: 0 })
     }
 
     /// The rows to come are a table, which takes the place of the one before.

@@ -1,7 +1,7 @@
 //! When the operator is told that time has passed by the wall clock. Only a job that asked for it has a ticker that
 //! ticks; nothing else in a run depends on the wall clock.
 
-use crate::plan::{Plan, Trigger};
+use crate::plan::Trigger;
 use std::time::{Duration, Instant};
 
 /// Ticks every so often, or never.
@@ -11,9 +11,9 @@ pub(super) struct Ticker {
 }
 
 impl Ticker {
-    /// As a plan asks for it, from now on.
-    pub(super) fn of(plan: &Plan) -> Self {
-        let every = match &plan.trigger {
+    /// As a trigger asks for it, from now on.
+    pub(super) fn of(trigger: Option<&Trigger>) -> Self {
+        let every = match trigger {
             Some(Trigger::Wall(every)) => Some(Duration::from_micros(every.micros().max(1) as u64)),
             _ => None,
         };

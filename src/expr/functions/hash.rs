@@ -65,7 +65,7 @@ fn add_column(column: &ArrayRef, ty: FieldType, states: &mut [Hasher]) {
             let values = column.as_primitive::<TimestampMicrosecondType>();
             each(column, states, |state, row| state.bytes(5, &values.value(row).to_le_bytes()));
         }
-        FieldType::Text | FieldType::List(_) => {
+        FieldType::Text | FieldType::Json | FieldType::List(_) => {
             let values = column.as_string::<i32>();
             each(column, states, |state, row| state.text(values.value(row)));
         }

@@ -135,10 +135,10 @@ fn extract_at(takes: Vec<FieldType>, path: Compiled<Path>, write: Write) -> Reso
         let json = columns[0].as_string::<i32>();
         // A constant index comes as a column of integers, which nobody reads.
         let mut paths = path.reader(columns[1].as_string_opt().unwrap_or(json));
-        Ok(texts(columns, rows, failures, |row, out| {
+        texts(columns, rows, failures, |row, out| {
             let value = find(json.value(row), paths.get(row)?)?;
             Ok(value.filter(|value| write(value, out)).map(|_| ()))
-        }))
+        })
     })
 }
 

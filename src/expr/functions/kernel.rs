@@ -3,7 +3,7 @@
 //! Must not know what any function does.
 
 use super::{Argument, Failures, Kernel, Resolved};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::schema::{FieldType, Literal};
 use arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, BooleanBufferBuilder, PrimitiveArray, PrimitiveBuilder,
@@ -43,15 +43,17 @@ pub(super) fn nulls(arguments: &[ArrayRef]) -> Option<NullBuffer> {
     NullBuffer::union_many(arguments.iter().map(|argument| argument.nulls()))
 }
 
-/// The text that a row is written to. What a column cannot hold is cut, and the row fails.
+/// The text that a row is written to. One that would be too long fails.
 pub(super) struct TextOut {
     builder: StringBuilder,
+    /// Where the row's text starts.
+    start: usize,
     overflow: bool,
 }
 
 impl TextOut {
-    /// Bytes that the offsets of a column can count.
-    const MOST: usize = i32::MAX as usize;
+    /// The most bytes of one text: no record can mean more, and a slip of the hand must not fill memory.
+    const MOST: usize = 1 << 28;
 
     /// Adds to the row.
     #[inline]
@@ -82,21 +84,32 @@ impl TextOut {
     }
 
     fn room(&self) -> usize {
-        Self::MOST - self.builder.values_slice().len()
+        Self::MOST - (self.builder.values_slice().len() - self.start)
     }
 
     /// Ends the row.
     fn end(&mut self, outcome: Outcome<()>) -> Result<(), String> {
         let outcome = match std::mem::take(&mut self.overflow) {
-            true => Err("the text would be too long".to_owned()),
+            true => Err(format!("the text would be longer than {} MB", Self::MOST >> 20)),
             false => outcome,
         };
         match outcome {
             Ok(Some(())) => self.builder.append_value(""),
             _ => self.builder.append_null(),
         }
+        self.start = self.builder.values_slice().len();
         outcome.map(|_| ())
     }
+}
+
+/// The most bytes that the texts of a batch may have together. Which record is the first beyond them depends on how the
+/// input is cut, so that the job ends there.
+pub(in crate::expr) const MOST_OF_A_BATCH: usize = 1 << 30;
+
+/// The error about more text than memory should hold.
+pub(in crate::expr) fn too_much_text() -> Error {
+    Error::failed(format!("expressions make more than {} MB of text of a few records", MOST_OF_A_BATCH >> 20))
+        .hint("repeat, lpad and rpad make long texts of short ones")
 }
 
 /// A column of text, written row by row; null where any of `arguments` is.
@@ -105,9 +118,9 @@ pub(super) fn texts(
     rows: usize,
     failures: &mut Failures,
     mut row_text: impl FnMut(usize, &mut TextOut) -> Outcome<()>,
-) -> ArrayRef {
+) -> Result<ArrayRef> {
     let nulls = nulls(arguments);
-    let mut out = TextOut { builder: StringBuilder::with_capacity(rows, rows * 8), overflow: false };
+    let mut out = TextOut { builder: StringBuilder::with_capacity(rows, rows * 8), start: 0, overflow: false };
     for row in 0..rows {
         let outcome = match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             true => Ok(None),
@@ -116,8 +129,11 @@ pub(super) fn texts(
         if let Err(why) = out.end(outcome) {
             failures.insert(row, why);
         }
+        if out.start > MOST_OF_A_BATCH {
+            return Err(too_much_text());
+        }
     }
-    Arc::new(out.builder.finish())
+    Ok(Arc::new(out.builder.finish()))
 }
 
 /// A column of numbers or instants, row by row; null where any of `arguments` is.
@@ -191,10 +207,10 @@ pub(super) fn double_to_double(arguments: &[Argument<'_>], f: fn(f64) -> f64) ->
 pub(super) fn text_to_text(arguments: &[Argument<'_>], f: fn(&str, &mut TextOut)) -> Result<Resolved, String> {
     resolved(takes(arguments, &[What::Text])?, FieldType::Text, move |columns, rows, failures| {
         let text = columns[0].as_string::<i32>();
-        Ok(texts(columns, rows, failures, |row, out| {
+        texts(columns, rows, failures, |row, out| {
             f(text.value(row), out);
             Ok(Some(()))
-        }))
+        })
     })
 }
 
@@ -269,7 +285,7 @@ pub(super) fn found(ty: Option<FieldType>) -> &'static str {
         Some(FieldType::Int) => "an integer",
         Some(FieldType::Double | FieldType::Decimal { .. }) => "a number with a fraction",
         Some(FieldType::Bool) => "a truth value",
-        Some(FieldType::Text) => "a text",
+        Some(FieldType::Text | FieldType::Json) => "a text",
         Some(FieldType::Time) => "a time",
         Some(FieldType::List(_)) => "a list",
     }

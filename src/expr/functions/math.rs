@@ -300,8 +300,20 @@ impl Rounding {
             let rounded = self.double(x / unit) * unit;
             return if rounded.is_finite() || !x.is_finite() { rounded } else { 0.0 };
         }
-        let rounded = self.double(x * unit) / unit;
+        let rounded = self.scaled(x, unit) / unit;
         if rounded.is_finite() { rounded } else { x }
+    }
+
+    /// `x * unit` as a whole number. A product that only seems to be a half (of 1.005, which is a little less, by 100)
+    /// is rounded as what it is.
+    fn scaled(self, x: f64, unit: f64) -> f64 {
+        let product = x * unit;
+        let lost = libm::fma(x, unit, -product);
+        let seems_half = self == Rounding::Nearest && (product - product.trunc()).abs() == 0.5;
+        match seems_half && lost != 0.0 && (lost < 0.0) != (product < 0.0) {
+            true => product.trunc(),
+            false => self.double(product),
+        }
     }
 
     /// `x / unit` as a whole number; `unit` is positive.

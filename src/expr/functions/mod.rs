@@ -15,6 +15,8 @@ mod text;
 mod time;
 mod time_text;
 
+pub(super) use kernel::{MOST_OF_A_BATCH, too_much_text};
+
 use crate::error::Result;
 use crate::schema::{FieldType, Literal};
 use crate::time::Zone;

@@ -249,14 +249,14 @@ fn extract(arguments: &[Argument<'_>], _: &Zone) -> Resolving {
             Compiled::Constant(pattern) => Some(pattern.capture_locations()),
             Compiled::PerText(_) => None,
         };
-        Ok(texts(&columns[..columns.len().min(3)], rows, failures, |row, out| {
+        texts(&columns[..columns.len().min(3)], rows, failures, |row, out| {
             let pattern = patterns.get(row)?;
             let group = group_in_range(groups.map_or(0, |groups| groups.value(row)))?;
             let mut new = None;
             let locations = kept.as_mut().unwrap_or_else(|| new.insert(pattern.capture_locations()));
             out.add(matched(pattern, text.value(row), group, locations).unwrap_or_default());
             Ok(Some(()))
-        }))
+        })
     })
 }
 
@@ -350,12 +350,12 @@ fn replace(arguments: &[Argument<'_>], _: &Zone) -> Resolving {
         let text = columns[0].as_string::<i32>();
         let mut patterns = pattern.reader(columns[1].as_string());
         let mut templates = template.reader(columns[2].as_string());
-        Ok(texts(&columns[..3], rows, failures, |row, out| {
+        texts(&columns[..3], rows, failures, |row, out| {
             let (pattern, template) = (patterns.get(row)?, templates.get(row)?);
             template.fits(pattern)?;
             replaced(text.value(row), pattern, template, most, out);
             Ok(Some(()))
-        }))
+        })
     })
 }
 

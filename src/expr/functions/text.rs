@@ -3,6 +3,7 @@
 //! Must not know patterns; those are in `pattern.rs`. Case is changed character by character, as DuckDB does, so a
 //! text keeps its number of characters.
 
+use super::json::CARDINALITY;
 use super::kernel::{Outcome, TextOut, What, resolved, takes, text_to_text, texts, texts_to_truth, truths, values};
 use super::{Argument, FunctionKind, Resolved};
 use crate::schema::FieldType;
@@ -78,7 +79,7 @@ pub(super) static LENGTH: FunctionKind = FunctionKind {
     name: "length",
     aliases: &["len", "char_length", "character_length"],
     usage: "length(text)",
-    doc: "how many characters it has",
+    doc: "how many characters it has, or elements a list; arrays in fields: cardinality",
     example: ("length('größe')", "5"),
     least: 1,
     most: 1,
@@ -276,10 +277,10 @@ fn cased(arguments: &[Argument<'_>], ascii: fn(&mut [u8]), other: fn(char) -> ch
         if let Some(done) = ascii_cased(text, ascii) {
             return Ok(done);
         }
-        Ok(texts(columns, rows, failures, |row, out| {
+        texts(columns, rows, failures, |row, out| {
             text.value(row).chars().for_each(|c| out.add_char(other(c)));
             Ok(Some(()))
-        }))
+        })
     })
 }
 
@@ -320,14 +321,17 @@ fn trimmed(arguments: &[Argument<'_>], trim: for<'a> fn(&'a str, &str) -> &'a st
     resolved(takes(arguments, &[What::Text])?, FieldType::Text, move |columns, rows, failures| {
         let text = columns[0].as_string::<i32>();
         let set = columns.get(1).map(|column| column.as_string::<i32>());
-        Ok(texts(columns, rows, failures, |row, out| {
+        texts(columns, rows, failures, |row, out| {
             out.add(trim(text.value(row), set.map_or(" ", |set| set.value(row))));
             Ok(Some(()))
-        }))
+        })
     })
 }
 
-fn length(arguments: &[Argument<'_>], _: &Zone) -> Resolving {
+fn length(arguments: &[Argument<'_>], zone: &Zone) -> Resolving {
+    if let Some(FieldType::List(_)) = arguments[0].ty {
+        return (CARDINALITY.resolve)(arguments, zone);
+    }
     resolved(takes(arguments, &[What::Text])?, FieldType::Int, |columns, rows, failures| {
         let text = columns[0].as_string::<i32>();
         let count = |row| Ok(Some(text.value(row).chars().count() as i64));
@@ -339,10 +343,10 @@ fn length(arguments: &[Argument<'_>], _: &Zone) -> Resolving {
 fn text_and_int(arguments: &[Argument<'_>], f: fn(&str, i64, &mut TextOut)) -> Resolving {
     resolved(takes(arguments, &[What::Text, What::Int])?, FieldType::Text, move |columns, rows, failures| {
         let (text, n) = (columns[0].as_string::<i32>(), columns[1].as_primitive::<Int64Type>());
-        Ok(texts(columns, rows, failures, |row, out| {
+        texts(columns, rows, failures, |row, out| {
             f(text.value(row), n.value(row), out);
             Ok(Some(()))
-        }))
+        })
     })
 }
 
@@ -350,11 +354,11 @@ fn substr(arguments: &[Argument<'_>], _: &Zone) -> Resolving {
     resolved(takes(arguments, &[What::Text, What::Int])?, FieldType::Text, |columns, rows, failures| {
         let (text, start) = (columns[0].as_string::<i32>(), columns[1].as_primitive::<Int64Type>());
         let length = columns.get(2).map(|column| column.as_primitive::<Int64Type>());
-        Ok(texts(columns, rows, failures, |row, out| {
+        texts(columns, rows, failures, |row, out| {
             let length = length.map_or(i64::MAX, |length| length.value(row));
             out.add(part(text.value(row), start.value(row), length));
             Ok(Some(()))
-        }))
+        })
     })
 }
 
@@ -417,7 +421,7 @@ fn padded(arguments: &[Argument<'_>], end: End) -> Resolving {
     resolved(takes(arguments, &wanted)?, FieldType::Text, move |columns, rows, failures| {
         let (text, n) = (columns[0].as_string::<i32>(), columns[1].as_primitive::<Int64Type>());
         let fill = columns[2].as_string::<i32>();
-        Ok(texts(columns, rows, failures, |row, out| pad(text.value(row), n.value(row), fill.value(row), end, out)))
+        texts(columns, rows, failures, |row, out| pad(text.value(row), n.value(row), fill.value(row), end, out))
     })
 }
 
@@ -466,10 +470,10 @@ fn replace(arguments: &[Argument<'_>], _: &Zone) -> Resolving {
     resolved(takes(arguments, &[What::Text])?, FieldType::Text, |columns, rows, failures| {
         let (text, by) = (columns[0].as_string::<i32>(), columns[2].as_string::<i32>());
         let mut finders = Finders::of(&columns[1]);
-        Ok(texts(columns, rows, failures, |row, out| {
+        texts(columns, rows, failures, |row, out| {
             replaced(text.value(row), finders.at(row), by.value(row), out);
             Ok(Some(()))
-        }))
+        })
     })
 }
 
@@ -510,10 +514,10 @@ fn split_part(arguments: &[Argument<'_>], _: &Zone) -> Resolving {
     resolved(takes(arguments, &wanted)?, FieldType::Text, |columns, rows, failures| {
         let (text, n) = (columns[0].as_string::<i32>(), columns[2].as_primitive::<Int64Type>());
         let separator = columns[1].as_string::<i32>();
-        Ok(texts(columns, rows, failures, |row, out| {
+        texts(columns, rows, failures, |row, out| {
             out.add(nth_part(text.value(row), separator.value(row), n.value(row)));
             Ok(Some(()))
-        }))
+        })
     })
 }
 
@@ -533,17 +537,17 @@ fn nth_part<'a>(text: &'a str, separator: &str, n: i64) -> &'a str {
 fn concat(arguments: &[Argument<'_>], _: &Zone) -> Resolving {
     resolved(takes(arguments, &[What::AsText])?, FieldType::Text, |columns, rows, failures| {
         let columns: Vec<&StringArray> = columns.iter().map(|column| column.as_string::<i32>()).collect();
-        Ok(texts(&[], rows, failures, |row, out| {
+        texts(&[], rows, failures, |row, out| {
             columns.iter().filter(|column| column.is_valid(row)).for_each(|column| out.add(column.value(row)));
             Ok(Some(()))
-        }))
+        })
     })
 }
 
 fn concat_ws(arguments: &[Argument<'_>], _: &Zone) -> Resolving {
     resolved(takes(arguments, &[What::AsText])?, FieldType::Text, |columns, rows, failures| {
         let all: Vec<&StringArray> = columns.iter().map(|column| column.as_string::<i32>()).collect();
-        Ok(texts(&columns[..1], rows, failures, |row, out| {
+        texts(&columns[..1], rows, failures, |row, out| {
             let mut between = "";
             for column in all[1..].iter().filter(|column| column.is_valid(row)) {
                 out.add(between);
@@ -551,6 +555,6 @@ fn concat_ws(arguments: &[Argument<'_>], _: &Zone) -> Resolving {
                 between = all[0].value(row);
             }
             Ok(Some(()))
-        }))
+        })
     })
 }

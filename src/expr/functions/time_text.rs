@@ -263,11 +263,11 @@ fn strftime(arguments: &[Argument<'_>], zone: &Zone) -> Resolving {
     resolved(takes, FieldType::Text, move |columns, rows, failures| {
         let time = columns[time_at].as_primitive::<Micros>();
         let mut formats = format.reader(columns[1 - time_at].as_string());
-        Ok(texts(columns, rows, failures, |row, out| {
+        texts(columns, rows, failures, |row, out| {
             let moment = Moment::new(time.value(row), &zone);
             formats.get(row)?.items.iter().for_each(|item| moment.write(item, &zone, out));
             Ok(Some(()))
-        }))
+        })
     })
 }
 

@@ -10,8 +10,10 @@ use super::scan::{Record, Records, field_text, open_quote, whole_records};
 use super::value::{self, Value};
 use crate::error::Result;
 use crate::format::build::{Assembly, Place};
+use crate::format::json::Cell;
+use crate::format::number::shown;
 use crate::format::{BadRecord, Decoded, TextDecoder, TextOptions};
-use crate::schema::{Layout, Sample, Wanted};
+use crate::schema::{FieldPath, Layout, Sample, Step, Wanted};
 use crate::time::TimeReader;
 use memchr::memchr_iter;
 use std::sync::Arc;
@@ -35,14 +37,20 @@ impl Decoder {
         &self.header.names
     }
 
-    /// The texts that mean null.
-    pub(super) fn nulls(&self) -> &[String] {
-        &self.nulls
-    }
-
     /// The index of the field with this name.
     pub(super) fn index_of(&self, name: &str) -> Option<usize> {
         self.header.names.iter().position(|field| field == name)
+    }
+
+    /// Where a path leads: to the field of that name, or into the JSON text of one.
+    pub(super) fn find(&self, path: &FieldPath) -> Option<Source> {
+        if let Some(field) = self.index_of(&path.name()) {
+            return Some(Source { field, steps: Vec::new() });
+        }
+        (1..=path.parts().len()).rev().find_map(|parts| {
+            let field = self.index_of(&path.parts()[..parts].join("."))?;
+            Some(Source { field, steps: path.steps_behind(parts) })
+        })
     }
 
     /// The records in `bytes`.
@@ -73,6 +81,38 @@ impl Decoder {
         self.explain_utf8(bytes, record, ends)
     }
 
+    /// The text of a field; none for a null.
+    #[inline]
+    pub(super) fn text<'a>(
+        &self,
+        bytes: &'a [u8],
+        record: Record,
+        ends: &[usize],
+        field: usize,
+        scratch: &'a mut Vec<u8>,
+    ) -> Option<&'a [u8]> {
+        let (text, quoted) = field_text(raw_field(bytes, record, ends, field), scratch);
+        Value { text, quoted }.present(&self.nulls)
+    }
+
+    /// That a text which is to be gone into begins as JSON and is none.
+    #[inline]
+    fn no_json(
+        &self,
+        bytes: &[u8],
+        record: Record,
+        ends: &[usize],
+        inside: &[&Source],
+        scratch: &mut Vec<u8>,
+    ) -> Option<String> {
+        inside.iter().find_map(|source| {
+            let text = self.text(bytes, record, ends, source.field, scratch)?;
+            let name = || &self.header.names[source.field];
+            let wrong = Cell::of_text(text).is_none();
+            wrong.then(|| format!("column \"{}\": expected JSON, found `{}`", name(), shown(text)))
+        })
+    }
+
     fn explain_quote(&self, record: &[u8]) -> String {
         let place = match memchr_iter(b'\n', &record[..open_quote(record, self.header.delimiter)]).count() {
             0 => "on this line".to_owned(),
@@ -88,6 +128,15 @@ impl Decoder {
         let field = ends.iter().position(|&end| wrong < end).unwrap_or(0);
         format!("column \"{}\": expected UTF-8 text, found the byte 0x{:02x}", self.header.names[field], bytes[wrong])
     }
+}
+
+/// Where a value is found in a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    /// The index of the field.
+    pub(super) field: usize,
+    /// The way into its text, which is JSON then; none for the text itself.
+    pub(super) steps: Vec<Step>,
 }
 
 /// The bytes of a field as they stand.
@@ -118,21 +167,26 @@ impl TextDecoder for Decoder {
         let bytes = chunk.as_slice();
         let checked = simdutf8::basic::from_utf8(bytes).is_ok();
         let lines = memchr_iter(b'\n', bytes).count();
-        let fields: Vec<_> = layout.columns.iter().map(|column| self.index_of(&column.path.name())).collect();
+        let sources: Vec<_> = layout.columns.iter().map(|column| self.find(&column.path)).collect();
+        let inside: Vec<&Source> = sources.iter().flatten().filter(|source| !source.steps.is_empty()).collect();
         let mut assembly = Assembly::new(Arc::clone(&chunk), layout, lines + 1);
         let (mut records, mut ends, mut scratch) = (self.records(bytes), Vec::new(), Vec::new());
         let mut number = 0;
         while let Some(record) = records.next(&mut ends) {
             let place = Place { record: number, line: 0, bytes: record.start..record.end };
             number += 1;
-            match self.fault(bytes, record, &ends, checked) {
+            let fault = self.fault(bytes, record, &ends, checked);
+            match fault.or_else(|| self.no_json(bytes, record, &ends, &inside, &mut scratch)) {
                 Some(message) => assembly.bad(place, message),
                 None => assembly.row(place, |at, builder, times| {
-                    let text = fields[at.index].and_then(|field| {
-                        let (text, quoted) = field_text(raw_field(bytes, record, &ends, field), &mut scratch);
-                        Value { text, quoted }.present(&self.nulls)
-                    });
-                    value::push(text, at, builder, times)
+                    let Some(source) = &sources[at.index] else { return value::push(None, at, builder, times) };
+                    let text = self.text(bytes, record, &ends, source.field, &mut scratch);
+                    match source.steps.as_slice() {
+                        [] => value::push(text, at, builder, times),
+                        steps => {
+                            text.and_then(Cell::of_text).unwrap_or_default().inside(steps).push(at, builder, times)
+                        }
+                    }
                 }),
             }
         }
@@ -161,7 +215,7 @@ mod tests {
     use super::*;
     use crate::event::Raw;
     use crate::format::plain::PlainColumn;
-    use crate::schema::{Column, FieldPath, FieldType, Role};
+    use crate::schema::{Column, FieldType, Role};
     use crate::time::{TimeFormat, Ts, Unit, Zone};
     use arrow::array::RecordBatch;
     use proptest::prelude::*;
@@ -186,7 +240,7 @@ mod tests {
     fn layout(columns: impl IntoIterator<Item = Column>) -> Layout {
         let time = column("ts", Role::Time, FieldType::Time);
         let columns = std::iter::once(time).chain(columns).collect();
-        Layout { columns, time: Some(0), time_reader: reader(), keep_raw: true }
+        Layout { columns, time: Some(0), time_reader: reader(), keep_raw: true, names_all: false }
     }
 
     const TS: &str = "2026-03-01T00:00:00Z";

@@ -3,9 +3,10 @@
 //! Must not know how columns are built. Every field is looked at, wanted or not: the planner answers a wrong name with
 //! the names there are, and a missing time field with those that look like times.
 
-use super::decode::{Decoder, raw_field};
-use super::scan::field_text;
-use super::value::{Value, is_number, narrowest, not_finite};
+use super::decode::{Decoder, Source};
+use super::value::{is_number, narrowest, not_finite};
+use crate::format::json::{self, Cell};
+use crate::format::number::is_long_integer;
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, SAMPLE_RECORDS, Sample, Wanted};
 use crate::time::{DayCache, TimeFormat, TimeReader, Ts, Unit};
 
@@ -21,6 +22,10 @@ struct Seen {
     /// Whether there was `nan` or `inf`: a double where others are numbers, else a text.
     not_finite: bool,
     looks_like_time: bool,
+    /// Whether one was a JSON object or array.
+    nested: bool,
+    /// Whether there was an integer that a double would take digits from.
+    long: bool,
 }
 
 impl Seen {
@@ -47,8 +52,7 @@ pub(super) fn sample(decoder: &Decoder, bytes: &[u8], wanted: &[Wanted], time: &
             continue;
         }
         for field in 0..ends.len() {
-            let (text, quoted) = field_text(raw_field(bytes, record, &ends, field), &mut scratch);
-            if let Some(text) = (Value { text, quoted }).present(decoder.nulls()) {
+            if let Some(text) = decoder.text(bytes, record, &ends, field, &mut scratch) {
                 looker.look(field, text);
             }
         }
@@ -58,7 +62,11 @@ pub(super) fn sample(decoder: &Decoder, bytes: &[u8], wanted: &[Wanted], time: &
 
 struct Looker<'a> {
     seen: Vec<Seen>,
-    time_field: Option<usize>,
+    /// Where the wanted fields are, and the types of those that are inside a field's text.
+    sources: Vec<Option<Source>>,
+    inside: Vec<Option<FieldType>>,
+    /// Which of them is the time.
+    time: Option<usize>,
     reader: &'a TimeReader,
     auto: TimeReader,
     cache: DayCache,
@@ -67,10 +75,11 @@ struct Looker<'a> {
 
 impl<'a> Looker<'a> {
     fn new(decoder: &Decoder, wanted: &[Wanted], reader: &'a TimeReader) -> Self {
-        let time = wanted.iter().find(|field| field.role == Role::Time);
         Looker {
             seen: vec![Seen::default(); decoder.names().len()],
-            time_field: time.and_then(|field| decoder.index_of(&field.path.name())),
+            sources: wanted.iter().map(|field| decoder.find(&field.path)).collect(),
+            inside: vec![None; wanted.len()],
+            time: wanted.iter().position(|field| field.role == Role::Time),
             reader,
             auto: TimeReader::new(TimeFormat::Auto, reader.zone.clone()),
             cache: DayCache::default(),
@@ -91,9 +100,30 @@ impl<'a> Looker<'a> {
             return;
         }
         let ty = narrowest(text);
+        self.seen[field].long |= is_long_integer(text);
         self.seen[field].ty = Some(self.seen[field].ty.map_or(ty, |before| before.unify(ty)));
-        if self.unit.is_none() && self.time_field == Some(field) {
+        if let (None, Some(time)) = (self.unit, self.time)
+            && self.sources[time].as_ref().is_some_and(|source| source.field == field && source.steps.is_empty())
+        {
             self.unit = self.reader.text(text, &mut self.cache).ok().and_then(|reading| reading.unit);
+        }
+        if let (FieldType::Text, Some(nested @ Cell::Nested(_))) = (ty, Cell::of_text(text)) {
+            self.seen[field].nested = true;
+            self.look_inside(field, nested);
+        }
+    }
+
+    fn look_inside(&mut self, field: usize, nested: Cell<'_>) {
+        for (index, source) in self.sources.iter().enumerate() {
+            let Some(source) = source.as_ref().filter(|source| source.field == field && !source.steps.is_empty())
+            else {
+                continue;
+            };
+            let cell = nested.inside(&source.steps);
+            json::add_type(&mut self.inside[index], cell, Role::Value);
+            if self.unit.is_none() && self.time == Some(index) {
+                self.unit = json::time_unit(cell, self.reader);
+            }
         }
     }
 
@@ -107,11 +137,23 @@ impl<'a> Looker<'a> {
             path: FieldPath::new(vec![name.clone()]),
             ty: seen.ty(),
             looks_like_time: seen.looks_like_time,
+            nested: seen.nested,
         };
-        let type_of = |field: &Wanted| decoder.index_of(&field.path.name()).and_then(|index| self.seen[index].ty());
+        let type_of = |(source, inside): (&Option<Source>, &Option<FieldType>)| match source {
+            Some(source) if source.steps.is_empty() => self.seen[source.field].ty(),
+            _ => *inside,
+        };
+        let types = wanted.iter().zip(self.sources.iter().zip(&self.inside));
+        let types = types.map(|(wanted, (source, inside))| match (type_of((source, inside)), source) {
+            (Some(FieldType::Double), Some(source)) if wanted.role == Role::Whole && self.seen[source.field].long => {
+                Some(FieldType::Json)
+            }
+            (ty, _) => ty,
+        });
         Sample {
             fields: decoder.names().iter().zip(&self.seen).map(info).collect(),
-            types: wanted.iter().map(type_of).collect(),
+            names: decoder.names().to_vec(),
+            types: types.collect(),
             time_unit: self.unit,
             records,
         }

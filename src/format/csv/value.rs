@@ -4,7 +4,9 @@
 //! a plus sign or a leading zero makes a text of it. `inf` and `nan` are numbers in a column of numbers, and do not make
 //! one: they may be names.
 
-use crate::format::build::{self, CellOf, ColumnBuilder, NumberKind, TimeCells, Unfit};
+use crate::format::build::{CellOf, ColumnBuilder, Texts, TimeCells, Unfit};
+use crate::format::jsonl::encode::write_string;
+use crate::format::number::{self, NumberKind};
 use crate::schema::{FieldType, Found};
 
 /// A field of a record.
@@ -28,26 +30,26 @@ impl<'a> Value<'a> {
 /// The narrowest type of a text.
 pub(super) fn narrowest(text: &[u8]) -> FieldType {
     let text = &*whole_number_first(text);
-    match build::number_kind(text) {
+    match number::number_kind(text) {
         Some(NumberKind::Integer) => integer_type(text),
-        Some(NumberKind::Fraction) if build::double(text).is_ok() => FieldType::Double,
-        None if build::boolean(text).is_ok() => FieldType::Bool,
+        Some(NumberKind::Fraction) if number::double(text).is_ok() => FieldType::Double,
+        None if number::boolean(text).is_ok() => FieldType::Bool,
         _ => FieldType::Text,
     }
 }
 
 fn integer_type(text: &[u8]) -> FieldType {
-    match build::integer(text) {
+    match number::integer(text) {
         Ok(_) => FieldType::Int,
-        Err(_) if build::decimal(text, 38, 0).is_ok() => FieldType::Decimal { precision: 38, scale: 0 },
-        Err(_) if build::double(text).is_ok() => FieldType::Double,
+        Err(_) if number::decimal(text, 38, 0).is_ok() => FieldType::Decimal { precision: 38, scale: 0 },
+        Err(_) if number::double(text).is_ok() => FieldType::Double,
         Err(_) => FieldType::Text,
     }
 }
 
 /// Whether a text is a number.
 pub(super) fn is_number(text: &[u8]) -> bool {
-    build::number_kind(&whole_number_first(text)).is_some()
+    number::number_kind(&whole_number_first(text)).is_some()
 }
 
 /// The double that is no finite number: `nan`, `inf` or `infinity` in any case, perhaps with a minus sign.
@@ -61,11 +63,6 @@ pub(super) fn not_finite(text: &[u8]) -> Option<f64> {
         true => Some(sign * f64::INFINITY),
         false => is("nan").then_some(f64::NAN),
     }
-}
-
-#[inline]
-fn double(text: &[u8]) -> Result<f64, Found> {
-    build::double(&whole_number_first(text)).or_else(|found| not_finite(text).ok_or(found))
 }
 
 /// `0.5` for `.5`, and every other text as it stands.
@@ -87,23 +84,41 @@ pub(super) fn push(
     builder: &mut ColumnBuilder,
     times: &mut TimeCells,
 ) -> Result<(), Unfit> {
-    let takes_empty = matches!(builder, ColumnBuilder::Text(_));
+    let takes_empty = matches!(builder, ColumnBuilder::Text(_) | ColumnBuilder::Json(_));
     let Some(text) = text.filter(|text| takes_empty || !text.is_empty()) else {
         return push_null(at, builder);
     };
     let misfit = |found| unfit(at, found, text);
     match builder {
         ColumnBuilder::Text(values) => values.push(text),
+        ColumnBuilder::Json(values) => push_json(text, values),
         ColumnBuilder::EventTime(values) => values.push(times.text(at, text)?.micros()),
         ColumnBuilder::Time(values) => values.push(times.text(at, text)?.micros()),
-        ColumnBuilder::Int(values) => values.push(build::integer(text).map_err(misfit)?),
-        ColumnBuilder::Double(values) => values.push(double(text).map_err(misfit)?),
-        ColumnBuilder::Bool(values) => values.push(build::boolean(text).map_err(misfit)?),
+        ColumnBuilder::Int(values) => values.push(number::integer(text).map_err(misfit)?),
+        ColumnBuilder::Double(values) => {
+            let read = if at.is_whole() { number::double_without_loss } else { number::double };
+            let value = read(&whole_number_first(text)).or_else(|found| not_finite(text).ok_or(found));
+            values.push(value.map_err(misfit)?);
+        }
+        ColumnBuilder::Bool(values) => values.push(number::boolean(text).map_err(misfit)?),
         ColumnBuilder::Decimal(values, precision, scale) => {
-            values.push(build::decimal(&whole_number_first(text), *precision, *scale).map_err(misfit)?);
+            values.push(number::decimal(&whole_number_first(text), *precision, *scale).map_err(misfit)?);
         }
     }
     Ok(())
+}
+
+/// Appends the JSON of a text: a number or truth value where it reads as one, else a string.
+fn push_json(text: &[u8], values: &mut Texts) {
+    match (narrowest(text), number::boolean(text)) {
+        (FieldType::Bool, Ok(true)) => values.push(b"true"),
+        (FieldType::Bool, _) => values.push(b"false"),
+        (ty, _) if ty.is_number() => values.push(&whole_number_first(text)),
+        _ => {
+            write_string(text, values.open());
+            values.close();
+        }
+    }
 }
 
 fn push_null(at: CellOf<'_>, builder: &mut ColumnBuilder) -> Result<(), Unfit> {
@@ -112,7 +127,7 @@ fn push_null(at: CellOf<'_>, builder: &mut ColumnBuilder) -> Result<(), Unfit> {
         ColumnBuilder::Int(values) | ColumnBuilder::Time(values) => values.push_null(),
         ColumnBuilder::Double(values) => values.push_null(),
         ColumnBuilder::Bool(values) => values.push_null(),
-        ColumnBuilder::Text(values) => values.push_null(),
+        ColumnBuilder::Text(values) | ColumnBuilder::Json(values) => values.push_null(),
         ColumnBuilder::Decimal(values, ..) => values.push_null(),
     }
     Ok(())
@@ -124,7 +139,7 @@ fn unfit(at: CellOf<'_>, found: Found, text: &[u8]) -> Unfit {
     let is_double = || narrowest(text) == FieldType::Double || not_finite(text).is_some();
     let fraction = found == Found::Other && is_double();
     let found = if fraction { Found::Fraction } else { found };
-    at.unfit(found, &format!("\"{}\"", build::shown(text)))
+    at.unfit(found, &format!("\"{}\"", number::shown(text)))
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 //!
 //! A record is one line that is not blank. Must not know where the chunk came from: all places are within it.
 
-use super::cell::Cell;
 use super::general;
 use super::scan::Scanner;
 use super::tree::Tree;
 use crate::format::Decoded;
 use crate::format::build::{Assembly, Place};
+use crate::format::json::Cell;
 use crate::schema::Layout;
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ pub(super) fn decode_with(chunk: Arc<Vec<u8>>, layout: &Layout, fast: bool) -> D
     let bytes = chunk.as_slice();
     let tree = Tree::new(layout.columns.iter().map(|column| &column.path));
     let mut assembly = Assembly::new(Arc::clone(&chunk), layout, expected_rows(bytes));
-    let mut reader = LineReader::new(bytes, &tree, fast);
+    let mut reader = LineReader::new(bytes, &tree, layout.names_all, fast);
     let indexed = layout.columns.iter().any(|column| !column.path.inside().is_empty());
     let mut records = 0;
     let mut lines = 0;
     for line in lines_of(bytes) {
         if !is_blank(&bytes[line.clone()]) {
-            let place = Place { record: records, line: lines, bytes: line };
+            let place = Place { record: records, line: lines, bytes: line.clone() };
             match reader.read(place.bytes.clone()) {
                 Ok(cells) if indexed => assembly.row(place, |at, to, times| {
                     cells[tree.slot(at.index)].inside(at.column().path.inside()).push(at, to, times)
@@ -36,11 +36,15 @@ pub(super) fn decode_with(chunk: Arc<Vec<u8>>, layout: &Layout, fast: bool) -> D
                 Ok(cells) => assembly.row(place, |at, to, times| cells[tree.slot(at.index)].push(at, to, times)),
                 Err(message) => assembly.bad(place, message),
             }
+            if layout.names_all && assembly.kept(records) {
+                reader.scanner.note_unlisted(line, lines);
+            }
             records += 1;
         }
         lines += 1;
     }
-    assembly.finish(u64::from(records), lines)
+    let decoded = assembly.finish(u64::from(records), lines);
+    Decoded { unlisted: reader.scanner.into_unlisted(), ..decoded }
 }
 
 /// Reads lines of a chunk, by the fast path where it can.
@@ -62,8 +66,16 @@ struct LineReader<'a, 't> {
 const BLOCK: usize = 16 << 10;
 
 impl<'a, 't> LineReader<'a, 't> {
-    fn new(bytes: &'a [u8], tree: &'t Tree, fast: bool) -> Self {
-        LineReader { bytes, tree, scanner: Scanner::new(bytes, tree), fast, checked: 0, utf8: true, clean: true }
+    fn new(bytes: &'a [u8], tree: &'t Tree, names_all: bool, fast: bool) -> Self {
+        LineReader {
+            bytes,
+            tree,
+            scanner: Scanner::new(bytes, tree, names_all),
+            fast,
+            checked: 0,
+            utf8: true,
+            clean: true,
+        }
     }
 
     /// The wanted values of a line, by node, or why it is no record.

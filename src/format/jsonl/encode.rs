@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::format::{EncodeOptions, Encoder};
 use crate::time::{TimeWriter, Ts, Zone};
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, ListArray, RecordBatch,
-    StringArray, StringViewArray, TimestampMicrosecondArray, UInt64Array,
+    Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, LargeStringArray, ListArray,
+    RecordBatch, StringArray, StringViewArray, TimestampMicrosecondArray, UInt64Array,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Decimal128Type, DecimalType, Float64Type, Int64Type, SchemaRef, TimeUnit};
@@ -101,6 +101,7 @@ pub(in crate::format) enum Values {
     Bool(BooleanArray),
     Text(StringArray),
     TextView(StringViewArray),
+    Json(LargeStringArray),
     Decimal(Decimal128Array),
     Time(TimestampMicrosecondArray, TimeWriter),
     List(ListArray, Box<Values>),
@@ -117,6 +118,7 @@ impl Values {
             DataType::Boolean => Values::Bool(array.as_boolean().clone()),
             DataType::Utf8 => Values::Text(array.as_string::<i32>().clone()),
             DataType::Utf8View => Values::TextView(array.as_string_view().clone()),
+            DataType::LargeUtf8 => Values::Json(array.as_string::<i64>().clone()),
             DataType::Decimal128(..) => Values::Decimal(array.as_primitive::<Decimal128Type>().clone()),
             DataType::Timestamp(TimeUnit::Microsecond, _) => {
                 Values::Time(array.as_primitive::<TimestampMicrosecondType>().clone(), TimeWriter::new(zone))
@@ -139,15 +141,15 @@ impl Values {
             Values::Bool(array) => array.is_null(row),
             Values::Text(array) => array.is_null(row),
             Values::TextView(array) => array.is_null(row),
+            Values::Json(array) => array.is_null(row),
             Values::Decimal(array) => array.is_null(row),
             Values::Time(array, _) => array.is_null(row),
             Values::List(array, _) => array.is_null(row),
         }
     }
 
-    /// Appends the value of a row.
-    #[inline]
     /// Appends the value of a row as JSON.
+    #[inline]
     pub(in crate::format) fn write(&self, row: usize, out: &mut Vec<u8>) {
         if self.is_null(row) {
             return out.extend_from_slice(b"null");
@@ -162,6 +164,7 @@ impl Values {
             Values::Bool(array) => out.extend_from_slice(if array.value(row) { b"true" } else { b"false" }),
             Values::Text(array) => write_text(array.value(row), out),
             Values::TextView(array) => write_text(array.value(row), out),
+            Values::Json(array) => out.extend_from_slice(array.value(row).as_bytes()),
             Values::Decimal(array) => write_decimal(array, row, out),
             Values::Time(array, writer) => {
                 out.push(b'"');
@@ -212,8 +215,13 @@ fn write_decimal(array: &Decimal128Array, row: usize, out: &mut Vec<u8>) {
 
 /// Appends text in quotes. Only what must be escaped is.
 fn write_text(text: &str, out: &mut Vec<u8>) {
+    write_string(text.as_bytes(), out);
+}
+
+/// The same of bytes that are UTF-8.
+pub(in crate::format) fn write_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
-    let mut rest = text.as_bytes();
+    let mut rest = text;
     while let Some(at) = rest.iter().position(|&b| needs_escape(b)) {
         out.extend_from_slice(&rest[..at]);
         write_escape(rest[at], out);

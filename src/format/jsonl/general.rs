@@ -4,11 +4,10 @@
 //! checked first, strings included, because serde_json is lax in values it is told to skip; then the wanted values are
 //! taken out by their text. Must not know columns or their types.
 
-use super::cell::Cell;
 use super::tree::{NodeId, ROOT, Tree};
-use crate::format::build::shown;
-use serde_core::Deserialize;
-use serde_core::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use crate::format::json::{Cell, check};
+use crate::format::number::shown;
+use serde_core::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
@@ -22,9 +21,7 @@ pub(super) fn record<'a>(line: &'a [u8], tree: &Tree, cells: &mut [Cell<'a>]) ->
 /// The line's text, if it is one JSON object.
 pub(super) fn check(line: &[u8]) -> Result<&str, String> {
     let text = std::str::from_utf8(line).map_err(|error| not_utf8(line, error.valid_up_to()))?;
-    let mut json = serde_json::Deserializer::from_str(text);
-    let checked = Checked::deserialize(&mut json).and_then(|_| json.end());
-    checked.map_err(|error| describe(text, &error))?;
+    check::value(text).map_err(|error| describe(text, &error))?;
     let found = match text.trim_start().as_bytes().first() {
         Some(b'{') => return Ok(text),
         Some(b'[') => "an array",
@@ -39,7 +36,9 @@ pub(super) fn check(line: &[u8]) -> Result<&str, String> {
 fn extract<'a>(object: &'a str, tree: &Tree, node: NodeId, cells: &mut [Cell<'a>]) -> serde_json::Result<()> {
     let mut result = Ok(());
     each_member(object, |key, value| {
-        let Some(child) = tree.child(node, key.as_bytes()) else { return };
+        let Some(child) = tree.child(node, key.as_bytes()) else {
+            return notice(node, tree, cells);
+        };
         cells[tree.below(child)].fill(Cell::Absent);
         if tree.is_wanted(child) {
             cells[child] = Cell::of(value.as_bytes());
@@ -49,6 +48,13 @@ fn extract<'a>(object: &'a str, tree: &Tree, node: NodeId, cells: &mut [Cell<'a>
         }
     })?;
     result
+}
+
+/// Marks that the record has a field of another name, where a cell behind the tree's asks for it.
+fn notice(node: NodeId, tree: &Tree, cells: &mut [Cell<'_>]) {
+    if let (ROOT, Some(cell)) = (node, cells.get_mut(tree.len())) {
+        *cell = Cell::Null;
+    }
 }
 
 /// Calls `take` with each member's key and its value's text, for the text of an object.
@@ -98,81 +104,6 @@ impl Visitor<'_> for KeyInto<'_> {
         self.0.clear();
         self.0.push_str(key);
         Ok(())
-    }
-}
-
-/// Any JSON value, read in full and forgotten: unlike `IgnoredAny` it has every string's escapes checked.
-struct Checked;
-
-impl<'de> Deserialize<'de> for Checked {
-    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        json.deserialize_any(Checked)
-    }
-}
-
-impl<'de> Visitor<'de> for Checked {
-    type Value = Checked;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self, A::Error> {
-        while seq.next_element::<Checked>()?.is_some() {}
-        Ok(self)
-    }
-
-    /// With arbitrary precision a number, too, comes as a map: one member, whose value is its text.
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
-        while map.next_key::<AnyKey>()?.is_some() {
-            map.next_value::<Checked>()?;
-        }
-        Ok(self)
-    }
-}
-
-/// Any key, read in full and forgotten.
-struct AnyKey;
-
-impl<'de> Deserialize<'de> for AnyKey {
-    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        json.deserialize_str(AnyKey)
-    }
-}
-
-impl Visitor<'_> for AnyKey {
-    type Value = AnyKey;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
     }
 }
 

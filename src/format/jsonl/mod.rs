@@ -4,8 +4,12 @@
 //! understands nothing else. Must not know files.
 //!
 //! Of members with the same key the last counts. Keys match after their escapes. Nesting ends at 127 levels.
+//!
+//! A record that is passed on whole keeps its values: an object or array to the letter (on one line), a string by its
+//! characters, an integer with all its digits. A number with a fraction or exponent may be written in another way, as
+//! the double that it is, and digits that no double has end there; so may an integer where its field has fractions,
+//! too (`3` as `3.0`). A field that a record lacks is null, as one that is null in it.
 
-mod cell;
 mod decode;
 pub(super) mod encode;
 mod general;
@@ -14,6 +18,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unlisted;
 
 use super::{Decoded, FormatKind, Read, TextDecoder, TextOptions};
 use crate::error::{Error, Result};

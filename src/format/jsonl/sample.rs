@@ -3,16 +3,18 @@
 //! Reads by the general path alone: it is done once per input. Bad records are counted and passed over. Must not know
 //! what a later value that does not fit means.
 
-use super::cell::Cell;
 use super::decode::records_of;
 use super::general;
 use super::tree::Tree;
-use crate::format::build::{NumberKind, decimal, number_kind};
+use crate::format::json::{self, Cell};
+use crate::format::number::{is_long_integer, number_kind};
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, SAMPLE_RECORDS, Sample, Wanted};
-use crate::time::{DayCache, TimeReader, Unit};
+use crate::time::{DayCache, TimeReader};
 
 /// Fields listed at most.
 const MOST_FIELDS: usize = 500;
+/// Names at the top that are told beyond those.
+const MOST_NAMES: usize = 5_000;
 /// Levels of nesting that fields are listed from.
 const MOST_LEVELS: usize = 16;
 
@@ -21,6 +23,7 @@ pub(super) fn sample(bytes: &[u8], wanted: &[Wanted], time: &TimeReader) -> Samp
     let tree = Tree::new(wanted.iter().map(|wanted| &wanted.path));
     let mut cells = vec![Cell::Absent; tree.len()];
     let mut sample = Sample { types: vec![None; wanted.len()], ..Sample::default() };
+    let mut long = vec![false; wanted.len()];
     let mut fields = Fields::new(time);
     for line in records_of(bytes).take(SAMPLE_RECORDS) {
         sample.records += 1;
@@ -30,56 +33,30 @@ pub(super) fn sample(bytes: &[u8], wanted: &[Wanted], time: &TimeReader) -> Samp
         }
         for (index, wanted) in wanted.iter().enumerate() {
             let cell = cells[tree.slot(index)].inside(wanted.path.inside());
-            add_type(&mut sample.types[index], cell);
+            json::add_type(&mut sample.types[index], cell, wanted.role);
+            long[index] |= wanted.role == Role::Whole && matches!(cell, Cell::Number(text) if is_long_integer(text));
             if wanted.role == Role::Time && sample.time_unit.is_none() {
-                sample.time_unit = time_unit(cell, time);
+                sample.time_unit = json::time_unit(cell, time);
             }
         }
         fields.add(line);
     }
+    for (ty, long) in sample.types.iter_mut().zip(long) {
+        // As a double it would lose digits.
+        if long && *ty == Some(FieldType::Double) {
+            *ty = Some(FieldType::Json);
+        }
+    }
+    sample.names = fields.names();
     sample.fields = fields.finish();
     sample
-}
-
-/// Widens a type to hold one more value.
-fn add_type(ty: &mut Option<FieldType>, cell: Cell<'_>) {
-    if let Some(new) = type_of(cell) {
-        *ty = Some(ty.map_or(new, |old| old.unify(new)));
-    }
-}
-
-/// The narrowest type of a value; none for null.
-fn type_of(cell: Cell<'_>) -> Option<FieldType> {
-    match cell {
-        Cell::Absent | Cell::Null => None,
-        Cell::Bool(_) => Some(FieldType::Bool),
-        Cell::Number(text) => Some(number_type(text)),
-        Cell::Text(_) | Cell::Escaped(_) | Cell::Nested(_) => Some(FieldType::Text),
-    }
-}
-
-fn number_type(text: &[u8]) -> FieldType {
-    match (number_kind(text), crate::format::build::integer(text)) {
-        (_, Ok(_)) => FieldType::Int,
-        (Some(NumberKind::Integer), _) if decimal(text, 38, 0).is_ok() => {
-            FieldType::Decimal { precision: 38, scale: 0 }
-        }
-        _ => FieldType::Double,
-    }
-}
-
-/// The unit that a number (or the text of one) shows by its size.
-fn time_unit(cell: Cell<'_>, time: &TimeReader) -> Option<Unit> {
-    let reading = match cell {
-        Cell::Number(text) => time.number(text),
-        _ => time.text(&cell.string()?, &mut DayCache::default()),
-    };
-    reading.ok()?.unit
 }
 
 /// The tree of all fields, in the order of their appearance.
 struct Fields<'t> {
     nodes: Vec<FieldNode>,
+    /// Names at the top beyond the fields that are listed.
+    more_names: Vec<String>,
     time: &'t TimeReader,
     cache: DayCache,
 }
@@ -96,7 +73,7 @@ struct FieldNode {
 
 impl<'t> Fields<'t> {
     fn new(time: &'t TimeReader) -> Self {
-        Fields { nodes: vec![FieldNode::default()], time, cache: DayCache::default() }
+        Fields { nodes: vec![FieldNode::default()], more_names: Vec::new(), time, cache: DayCache::default() }
     }
 
     /// Adds the fields of a record, which was checked before.
@@ -133,6 +110,9 @@ impl<'t> Fields<'t> {
 
     fn new_child(&mut self, parent: usize, key: &str) -> Option<(usize, usize)> {
         if self.nodes.len() > MOST_FIELDS {
+            if parent == 0 && self.more_names.len() < MOST_NAMES && !self.more_names.iter().any(|name| name == key) {
+                self.more_names.push(key.to_owned());
+            }
             return None;
         }
         let child = self.nodes.len();
@@ -145,7 +125,13 @@ impl<'t> Fields<'t> {
         if self.nodes[field].ty.is_none() {
             self.nodes[field].looks_like_time = looks_like_time(cell, self.time, &mut self.cache);
         }
-        add_type(&mut self.nodes[field].ty, cell);
+        json::add_type(&mut self.nodes[field].ty, cell, Role::Value);
+    }
+
+    /// The names at the top, in the order of their appearance.
+    fn names(&self) -> Vec<String> {
+        let listed = self.nodes[0].children.iter().map(|&child| &self.nodes[child].key);
+        listed.chain(&self.more_names).cloned().collect()
     }
 
     /// All leaves, depth first: as they stand in a record that has them all.
@@ -158,7 +144,12 @@ impl<'t> Fields<'t> {
     fn list(&self, at: usize, fields: &mut Vec<FieldInfo>) {
         let node = &self.nodes[at];
         if at != 0 && (node.ty.is_some() || node.children.is_empty()) {
-            fields.push(FieldInfo { path: self.path(at), ty: node.ty, looks_like_time: node.looks_like_time });
+            fields.push(FieldInfo {
+                path: self.path(at),
+                ty: node.ty,
+                looks_like_time: node.looks_like_time,
+                nested: false,
+            });
         }
         node.children.iter().for_each(|&child| self.list(child, fields));
     }
@@ -186,14 +177,14 @@ fn looks_like_time(cell: Cell<'_>, time: &TimeReader, cache: &mut DayCache) -> b
 /// 2001 to 2100 in seconds, milliseconds, microseconds or nanoseconds.
 fn number_looks_like_time(text: &[u8]) -> bool {
     let seconds = 1e9..4.102_444_8e9;
-    let Ok(value) = crate::format::build::double(text) else { return false };
+    let Ok(value) = crate::format::number::double(text) else { return false };
     [1.0, 1e3, 1e6, 1e9].iter().any(|unit| seconds.contains(&(value / unit)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::{TimeFormat, Zone};
+    use crate::time::{TimeFormat, Unit, Zone};
 
     fn look(text: &str, paths: &[&str]) -> Sample {
         let wanted = |(i, path): (usize, &&str)| Wanted {

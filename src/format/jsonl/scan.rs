@@ -7,9 +7,11 @@
 //! and compared as a whole (`"user_id":`), which spares finding the end of its key and looking it up. Values are not
 //! guessed. UTF-8 and control characters are the caller's to check, for a whole chunk at once.
 
-use super::cell::Cell;
 use super::tree::{NodeId, ROOT, Tree};
-use crate::format::build::number_prefix;
+use super::unlisted::Found;
+use crate::format::Unlisted;
+use crate::format::json::Cell;
+use crate::format::number::number_prefix;
 use std::ops::Range;
 
 /// Deeper nesting is left to the general path, which knows the limit.
@@ -28,6 +30,8 @@ pub(super) struct Scanner<'a, 't> {
     /// Of each node: the members seen in its objects, in order.
     shapes: Vec<Vec<Member>>,
     cells: Vec<Cell<'a>>,
+    /// Fields that are in no tree of all fields.
+    unlisted: Found,
 }
 
 /// A member's bytes from behind the `{` or `,` to its value: `"user_id": `.
@@ -77,16 +81,43 @@ impl Member {
 }
 
 impl<'a, 't> Scanner<'a, 't> {
-    /// A scanner for lines of `bytes`.
-    pub(super) fn new(bytes: &'a [u8], tree: &'t Tree) -> Self {
+    /// A scanner for lines of `bytes`. `names_all`: behind the tree's cells is one for fields of any other name.
+    pub(super) fn new(bytes: &'a [u8], tree: &'t Tree, names_all: bool) -> Self {
         let shapes = vec![Vec::new(); tree.len()];
-        Scanner { bytes, tree, shapes, cells: vec![Cell::Absent; tree.len()] }
+        let cells = vec![Cell::Absent; tree.len() + usize::from(names_all)];
+        Scanner { bytes, tree, shapes, cells, unlisted: Found::default() }
     }
 
     /// What the last record held, by node.
     #[inline]
     pub(super) fn cells(&mut self) -> &mut [Cell<'a>] {
         &mut self.cells
+    }
+
+    /// Notes the fields of the last record that the tree does not list.
+    #[inline]
+    pub(super) fn note_unlisted(&mut self, record: Range<usize>, line: u64) {
+        if self.cells.get(self.tree.len()).is_some_and(|cell| *cell != Cell::Absent) && !self.unlisted.is_full() {
+            self.unlisted.add(&self.bytes[record], line, self.tree);
+            self.overlook_known();
+        }
+    }
+
+    /// All fields that were noted.
+    pub(super) fn into_unlisted(self) -> Vec<Unlisted> {
+        self.unlisted.into_all()
+    }
+
+    /// Has members passed over from here on that need not be noted again.
+    fn overlook_known(&mut self) {
+        let json = Json(self.bytes);
+        let noticed = |child: Child| matches!(child, Child::Field(node) if node == self.tree.len());
+        for member in self.shapes[ROOT].iter_mut().filter(|member| noticed(member.child)) {
+            let key = json.key(json.skip_space(member.bytes.start));
+            if key.is_some_and(|(key, _)| self.unlisted.knows(key)) {
+                member.child = Child::Other;
+            }
+        }
     }
 
     /// Finds the wanted values of a line, which is UTF-8 without control characters.
@@ -169,6 +200,9 @@ impl<'a, 't> Scanner<'a, 't> {
             return None;
         }
         let child = match self.tree.child(node, key) {
+            None if node == ROOT && self.cells.len() > self.tree.len() && !self.unlisted.knows(key) => {
+                Child::Field(self.tree.len())
+            }
             None => Child::Other,
             Some(child) if self.tree.has_children(child) => Child::Parent(child),
             Some(child) => Child::Field(child),

@@ -35,7 +35,7 @@ fn layout(columns: &str) -> Layout {
     };
     let columns = columns.split(',').map(column).collect();
     let time_reader = TimeReader::new(TimeFormat::Auto, Zone::UTC);
-    Layout { columns, time: Some(0), time_reader, keep_raw: false }
+    Layout { columns, time: Some(0), time_reader, keep_raw: false, names_all: false }
 }
 
 /// Decodes by both paths, which must agree, and hands out the result.
@@ -355,7 +355,7 @@ fn common_lines_take_the_fast_path() {
     ] {
         // Twice: learned, then guessed.
         let twice = format!("{line}\n{line}");
-        let mut scanner = Scanner::new(twice.as_bytes(), &tree);
+        let mut scanner = Scanner::new(twice.as_bytes(), &tree, false);
         assert_eq!(scanner.record(0..line.len()), Some(()), "{line}");
         assert_eq!(scanner.record(line.len() + 1..twice.len()), Some(()), "{line}");
     }

@@ -4,6 +4,7 @@
 //! below a key is clearing a range. Must not know how JSON is written.
 
 use crate::schema::FieldPath;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// The index of a node, which is also that of its cell.
@@ -11,6 +12,9 @@ pub(super) type NodeId = usize;
 
 /// The record itself.
 pub(super) const ROOT: NodeId = 0;
+
+/// More children than this are found by their hash.
+const MANY: usize = 16;
 
 /// All wanted fields.
 #[derive(Debug)]
@@ -24,6 +28,8 @@ pub(super) struct Tree {
 struct Node {
     key: Vec<u8>,
     children: Vec<NodeId>,
+    /// The same by their keys, where there are many.
+    index: Option<HashMap<Vec<u8>, NodeId>>,
     wanted: bool,
     /// Behind the last node below this one.
     end: NodeId,
@@ -42,22 +48,29 @@ impl Tree {
     /// Adds the node `key`, at which the `members` among `paths` have `depth` parts behind them.
     fn add(&mut self, key: &[u8], paths: &[&[String]], members: &[usize], depth: usize) -> NodeId {
         let id = self.nodes.len();
-        self.nodes.push(Node { key: key.to_vec(), children: Vec::new(), wanted: false, end: id + 1 });
+        self.nodes.push(Node { key: key.to_vec(), children: Vec::new(), index: None, wanted: false, end: id + 1 });
         let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+        let mut group_of: HashMap<&str, usize> = HashMap::new();
         for &member in members {
             match paths[member].get(depth) {
                 None => {
                     self.nodes[id].wanted = true;
                     self.slots[member] = id;
                 }
-                Some(part) => match groups.iter_mut().find(|(key, _)| key == part) {
-                    Some((_, group)) => group.push(member),
-                    None => groups.push((part, vec![member])),
-                },
+                Some(part) => {
+                    let group = *group_of.entry(part).or_insert(groups.len());
+                    match groups.get_mut(group) {
+                        Some((_, group)) => group.push(member),
+                        None => groups.push((part, vec![member])),
+                    }
+                }
             }
         }
         let children = groups.iter().map(|(part, group)| self.add(part.as_bytes(), paths, group, depth + 1));
-        self.nodes[id].children = children.collect();
+        let children: Vec<NodeId> = children.collect();
+        self.nodes[id].index = (children.len() > MANY)
+            .then(|| children.iter().map(|&child| (self.nodes[child].key.clone(), child)).collect());
+        self.nodes[id].children = children;
         self.nodes[id].end = self.nodes.len();
         id
     }
@@ -75,7 +88,11 @@ impl Tree {
 
     /// The member `key` of the object at `node`, if it is on the way to a wanted field.
     pub(super) fn child(&self, node: NodeId, key: &[u8]) -> Option<NodeId> {
-        self.nodes[node].children.iter().copied().find(|&child| self.nodes[child].key == key)
+        let parent = &self.nodes[node];
+        match &parent.index {
+            Some(index) => index.get(key).copied(),
+            None => parent.children.iter().copied().find(|&child| self.nodes[child].key == key),
+        }
     }
 
     /// Whether the value at `node` itself is wanted.
@@ -113,5 +130,16 @@ mod tests {
         assert_eq!(tree.below(a), a..a + 3);
         assert_eq!(tree.child(ROOT, b"b"), None);
         assert_eq!(tree.len(), 5);
+    }
+
+    #[test]
+    fn many_children_are_found_as_few_are() {
+        let paths: Vec<FieldPath> = (0..2 * MANY).map(|i| FieldPath::new(vec![format!("f{i}")])).collect();
+        let tree = Tree::new(paths.iter().chain(&paths));
+        for (index, path) in paths.iter().enumerate() {
+            assert_eq!(tree.child(ROOT, path.name().as_bytes()), Some(tree.slot(index)));
+            assert_eq!(tree.slot(index), tree.slot(index + paths.len()));
+        }
+        assert_eq!((tree.child(ROOT, b"f"), tree.len()), (None, 2 * MANY + 1));
     }
 }

@@ -4,14 +4,14 @@
 //! stands for itself in any column of numbers that can hold it exactly (doubles: nearly), everything has its JSON text,
 //! and nothing else fits.
 
-use super::text::{bytes_at, double_at, shown, value_text};
+use super::text::{bytes_at, double_at, shown, value_json, value_text};
 use super::times;
-use crate::format::build::{decimal, double_of_number};
+use crate::format::number::{decimal, double_of_number};
 use crate::schema::{FieldType, Found};
 use crate::time::TimeReader;
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, DictionaryArray, PrimitiveArray, StringArray,
-    StringBuilder, TimestampMicrosecondArray, new_null_array,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, DictionaryArray, LargeStringArray, PrimitiveArray,
+    StringArray, StringBuilder, TimestampMicrosecondArray, new_null_array,
 };
 use arrow::buffer::NullBuffer;
 use arrow::compute::{CastOptions, cast, cast_with_options};
@@ -45,6 +45,7 @@ pub(super) fn convert(array: &ArrayRef, ty: FieldType, times: &TimeReader) -> Re
         (_, DataType::Null) => all_fit(new_null_array(&ty.arrow(), array.len())),
         (FieldType::Text, _) => text(array),
         (_, DataType::Dictionary(_, value)) => convert(&cast(array, value)?, ty, times),
+        (FieldType::Json, _) => all_fit(Arc::new(json_values(array))),
         (FieldType::Time, _) => Ok(instants(array, times)),
         (FieldType::Int, from) if from.is_integer() && *from != DataType::UInt64 => {
             all_fit(cast(array, &DataType::Int64)?)
@@ -64,7 +65,7 @@ pub(super) fn convert(array: &ArrayRef, ty: FieldType, times: &TimeReader) -> Re
 /// Whether every value of a file's type fits a job's type.
 pub(super) fn always_fits(from: &DataType, ty: FieldType) -> bool {
     match (ty, from) {
-        (_, DataType::Null) => true,
+        (_, DataType::Null) | (FieldType::Json, _) => true,
         (FieldType::List(_), _) => false,
         (_, DataType::Dictionary(_, value)) => always_fits(value, ty),
         (FieldType::Text, from) => !is_bytes(from),
@@ -167,6 +168,11 @@ fn json_texts(array: &dyn Array) -> StringArray {
     (0..array.len()).map(|row| array.is_valid(row).then(|| value_text(array, row))).collect()
 }
 
+/// Each value as it stands in JSON.
+fn json_values(array: &dyn Array) -> LargeStringArray {
+    (0..array.len()).map(|row| array.is_valid(row).then(|| value_json(array, row))).collect()
+}
+
 /// The general way to numbers and truth values, row by row.
 fn each(array: &ArrayRef, ty: FieldType) -> Result<Converted, ArrowError> {
     let rows = Rows { array, ty };
@@ -178,7 +184,7 @@ fn each(array: &ArrayRef, ty: FieldType) -> Result<Converted, ArrowError> {
             let array = array.as_primitive::<Decimal128Type>().clone().with_precision_and_scale(precision, scale)?;
             (Arc::new(array), unfit)
         }
-        FieldType::Bool | FieldType::Text | FieldType::Time | FieldType::List(_) => rows.none_fit(),
+        FieldType::Bool | FieldType::Text | FieldType::Json | FieldType::Time | FieldType::List(_) => rows.none_fit(),
     })
 }
 

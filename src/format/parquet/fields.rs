@@ -2,11 +2,12 @@
 //!
 //! Must not know rows, layouts or row groups. Leaves are numbered depth first, as Parquet numbers its columns.
 
-use crate::schema::{FieldInfo, FieldPath, FieldType, Step};
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, make_array};
+use crate::schema::{FieldInfo, FieldPath, FieldType, Role, Step};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, RecordBatch, make_array};
 use arrow::buffer::NullBuffer;
 use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -32,7 +33,9 @@ pub(super) fn find(schema: &Schema, path: &FieldPath) -> Option<Found> {
         match ty {
             _ if parts.peek().is_none() => {
                 let leaves = first..first + leaf_count(ty);
-                return Some(Found { leaves, ty: path.inside().iter().try_fold(ty, type_inside)?.clone() });
+                let plain = boxed_item(ty).map(DataType::List);
+                let ty = path.inside().iter().try_fold(plain.as_ref().unwrap_or(ty), type_inside)?.clone();
+                return Some(Found { leaves, ty });
             }
             DataType::Struct(inner) => fields = inner,
             _ => return None,
@@ -87,7 +90,30 @@ pub(super) fn column(batch: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> 
     for part in parts {
         array = member(&array, part)?;
     }
+    let array = unboxed(&array).unwrap_or(array);
     path.inside().iter().try_fold(array, |array, step| inside(&array, step))
+}
+
+/// The elements of a list as old writers store it: each in an object of its own, `element`, in a group called `array`.
+/// By the letter of the format these are lists of objects; but nobody means them so, and other readers do not.
+fn boxed_item(ty: &DataType) -> Option<FieldRef> {
+    let DataType::List(item) = ty else { return None };
+    match item.data_type() {
+        DataType::Struct(fields) if item.name() == "array" => match &fields[..] {
+            [only] if only.name() == "element" => Some(Arc::new(Field::clone(only).with_nullable(true))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Such a list without the objects.
+fn unboxed(array: &ArrayRef) -> Option<ArrayRef> {
+    let item = boxed_item(array.data_type())?;
+    let list = array.as_list::<i32>();
+    let values = member(list.values(), item.name())?;
+    let list = ListArray::try_new(item, list.offsets().clone(), values, list.nulls().cloned()).ok()?;
+    Some(Arc::new(list))
 }
 
 fn with_outer_nulls(array: &ArrayRef, outer: &NullBuffer) -> Option<ArrayRef> {
@@ -116,6 +142,17 @@ pub(super) fn field_type(ty: &DataType) -> Option<FieldType> {
     })
 }
 
+/// The type of a column that is there for `role`: what is only passed on keeps objects and arrays as JSON.
+pub(super) fn type_for(role: Role, ty: &DataType) -> Option<FieldType> {
+    if role == Role::Whole && ty.is_nested() { Some(FieldType::Json) } else { field_type(ty) }
+}
+
+/// The names of the fields at the top, of those with one name the first.
+pub(super) fn names(schema: &Schema) -> Vec<String> {
+    let mut seen = HashSet::new();
+    schema.fields().iter().map(|field| field.name().clone()).filter(|name| seen.insert(name.clone())).collect()
+}
+
 /// Every field that a path leads to the end of, in the file's order; arrays and maps are one field each.
 pub(super) fn all(schema: &Schema) -> Vec<FieldInfo> {
     let mut infos = Vec::new();
@@ -131,7 +168,7 @@ fn list(fields: &Fields, above: &mut Vec<String>, infos: &mut Vec<FieldInfo>) {
             ty => {
                 let ty = field_type(ty);
                 let looks_like_time = ty == Some(FieldType::Time);
-                infos.push(FieldInfo { path: FieldPath::new(above.clone()), ty, looks_like_time });
+                infos.push(FieldInfo { path: FieldPath::new(above.clone()), ty, looks_like_time, nested: false });
             }
         }
         above.pop();
@@ -246,6 +283,29 @@ mod tests {
         let item = find(&new, &path("actor.l")).and_then(|f| item(&f.ty).cloned());
         assert_eq!(item.map(|f| f.data_type().clone()), Some(DataType::Boolean));
         assert_eq!(new.field(2), schema().field(2));
+    }
+
+    #[test]
+    fn the_elements_of_an_old_list_are_what_is_in_their_objects() {
+        let values: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, Some(3)]));
+        let fields = Fields::from(vec![Field::new("element", DataType::Int64, true)]);
+        let object: ArrayRef = Arc::new(StructArray::new(fields.clone(), vec![values], None));
+        let list = |name: &str| {
+            let item = Arc::new(Field::new(name, DataType::Struct(fields.clone()), false));
+            let offsets = arrow::buffer::OffsetBuffer::new(vec![0, 2, 3].into());
+            let list: ArrayRef = Arc::new(ListArray::new(item, offsets, Arc::clone(&object), None));
+            RecordBatch::try_from_iter([("l", list)]).unwrap()
+        };
+        let path = |steps: Vec<Step>| FieldPath::new(vec!["l".into()]).into_array(steps);
+        let (old, other) = (list("array"), list("item"));
+        let first = column(&old, &path(vec![Step::Index(0)])).unwrap();
+        assert_eq!(first.as_ref(), &Int64Array::from(vec![1, 3]));
+        let found = find(&old.schema(), &path(vec![Step::Index(0)])).unwrap();
+        assert_eq!((found.leaves, found.ty), (0..1, DataType::Int64));
+        let whole = column(&old, &path(vec![])).unwrap();
+        assert_eq!(Some(whole.data_type().clone()), find(&old.schema(), &path(vec![])).map(|f| f.ty.clone()));
+        let object = [Step::Index(0), Step::Member("element".into())];
+        assert_eq!(column(&other, &path(object.to_vec())).map(|c| c.len()), Some(2));
     }
 
     #[test]

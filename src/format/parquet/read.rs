@@ -106,9 +106,10 @@ impl ParquetInput {
                 None
             }
         };
-        let types = wanted.iter().map(|w| find(w).and_then(|found| fields::field_type(&found.ty))).collect();
+        let types = wanted.iter().map(|w| find(w).and_then(|found| fields::type_for(w.role, &found.ty))).collect();
+        let names = fields::names(schema);
         let records = usize::try_from(self.total_rows()).unwrap_or(SAMPLE_RECORDS).min(SAMPLE_RECORDS);
-        Ok(Sample { fields, types, time_unit, records })
+        Ok(Sample { fields, names, types, time_unit, records })
     }
 
     /// The unit that the first number of a time column tells.

@@ -198,7 +198,7 @@ mod tests {
 
     fn layout(columns: Vec<Column>) -> Layout {
         let time_reader = TimeReader::new(TimeFormat::Unix(Unit::Millis), Zone::UTC);
-        Layout { columns, time: Some(0), time_reader, keep_raw: true }
+        Layout { columns, time: Some(0), time_reader, keep_raw: true, names_all: false }
     }
 
     fn batch(times: Vec<Option<i64>>, others: Vec<(&str, ArrayRef)>) -> RecordBatch {

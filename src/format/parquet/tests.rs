@@ -8,9 +8,9 @@ use crate::time::{TimeFormat, TimeReader, Ts, Unit, Zone};
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::file::properties::WriterProperties;
 use arrow::array::{
-    Array, ArrayRef, Date32Array, Date64Array, Decimal128Array, Float32Array, Int32Array, Int64Array, ListArray,
-    RecordBatch, StringArray, StructArray, TimestampMicrosecondArray, TimestampMillisecondArray,
-    TimestampNanosecondArray, TimestampSecondArray, UInt64Array,
+    Array, ArrayRef, AsArray, BinaryArray, Date32Array, Date64Array, Decimal128Array, Float32Array, Int8Array,
+    Int32Array, Int64Array, ListArray, RecordBatch, StringArray, StructArray, Time64MicrosecondArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt64Array,
 };
 use arrow::datatypes::{DataType, Field, Fields, Int32Type};
 use bytes::Bytes;
@@ -45,7 +45,7 @@ fn reader() -> TimeReader {
 fn layout(columns: &[(&str, Role, FieldType)]) -> Layout {
     let columns =
         columns.iter().map(|&(name, role, ty)| Column { path: path(name), role, ty, declared: false }).collect();
-    Layout { columns, time: Some(0), time_reader: reader(), keep_raw: false }
+    Layout { columns, time: Some(0), time_reader: reader(), keep_raw: false, names_all: false }
 }
 
 fn time_only() -> Layout {
@@ -411,4 +411,67 @@ fn the_format_is_known_by_name_extension_and_first_bytes() {
     assert!(crate::format::find("PARQUET").is_some_and(|kind| kind.name == "parquet"));
     assert!(crate::format::by_extension("x.pq".as_ref()).is_some());
     assert!((PARQUET.sniff)(&file(three_rows())) && !(PARQUET.sniff)(b"PAR"));
+}
+
+/// A column's type and its values.
+type Passed = (FieldType, Vec<String>);
+
+/// The column `x` as a whole field: its type, and each value as JSON has it.
+fn whole(array: impl Array + 'static) -> Passed {
+    let file = file(vec![("x", Arc::new(array))]);
+    let input = ParquetInput::open(&file).unwrap();
+    let wanted = [Wanted { path: path("x"), role: Role::Whole, declared: None }];
+    let ty = input.sample(&file, &wanted, &reader()).unwrap().types[0].unwrap_or(FieldType::Json);
+    let layout = Layout { time: None, ..layout(&[("x", Role::Whole, ty)]) };
+    let decoded = input.decode_piece(file, 0, &layout).unwrap();
+    assert!(decoded.batches.iter().all(|rows| rows.bad.is_empty()), "{:?}", decoded.batches);
+    let ty = decoded.layout.map_or(ty, |layout| layout.columns[0].ty);
+    let json = decoded.batches.iter().map(|rows| crate::json::of_column(rows.columns.column(0)));
+    let texts = json.flat_map(|json| {
+        let texts = json.as_string::<i64>().iter().map(|text| text.unwrap_or("null").to_owned());
+        texts.collect::<Vec<_>>()
+    });
+    (ty, texts.collect())
+}
+
+#[test]
+fn what_is_passed_on_has_the_type_that_values_have() {
+    let big = FieldType::Decimal { precision: 38, scale: 0 };
+    let cents = FieldType::Decimal { precision: 6, scale: 2 };
+    let words: arrow::array::DictionaryArray<Int32Type> = ["a\"", "b"].into_iter().collect();
+    let decimals = Decimal128Array::from(vec![150]).with_precision_and_scale(6, 2).unwrap();
+    let table: [(Passed, FieldType, &[&str]); 14] = [
+        (whole(Int8Array::from(vec![Some(-8), None])), FieldType::Int, &["-8", "null"]),
+        (whole(UInt64Array::from(vec![u64::MAX])), big, &["18446744073709551615"]),
+        (whole(Float32Array::from(vec![0.5, f32::NAN])), FieldType::Double, &["0.5", "null"]),
+        (whole(decimals), cents, &["1.50"]),
+        (whole(arrow::array::BooleanArray::from(vec![true])), FieldType::Bool, &["true"]),
+        (whole(words), FieldType::Text, &["\"a\\\"\"", "\"b\""]),
+        (whole(BinaryArray::from(vec![b"ok".as_slice()])), FieldType::Text, &["\"ok\""]),
+        (whole(BinaryArray::from(vec![b"ok".as_slice(), b"\xff\x00"])), FieldType::Json, &["\"ok\"", "\"ff00\""]),
+        (whole(Date32Array::from(vec![0])), FieldType::Time, &["\"1970-01-01T00:00:00Z\""]),
+        (whole(TimestampNanosecondArray::from(vec![1_500])), FieldType::Time, &["\"1970-01-01T00:00:00.000001Z\""]),
+        (whole(Time64MicrosecondArray::from(vec![3_723_000_000])), FieldType::Text, &["\"01:02:03\""]),
+        (whole(arrow::array::NullArray::new(1)), FieldType::Json, &["null"]),
+        (
+            whole(ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1), None]), None])),
+            FieldType::Json,
+            &["[1,null]", "null"],
+        ),
+        (whole(object()), FieldType::Json, &["{\"id\":1}"]),
+    ];
+    for ((ty, values), expected, texts) in table {
+        assert_eq!((ty, values.iter().map(String::as_str).collect::<Vec<_>>()), (expected, texts.to_vec()));
+    }
+}
+
+#[test]
+fn a_time_beyond_the_calendar_is_passed_on_as_json() {
+    let (ty, texts) = whole(TimestampMicrosecondArray::from(vec![0, i64::MAX]).with_timezone("UTC"));
+    assert_eq!((ty, texts.len(), texts[0].as_str()), (FieldType::Json, 2, "\"1970-01-01T00:00:00Z\""));
+}
+
+fn object() -> StructArray {
+    let fields = Fields::from(vec![Field::new("id", DataType::Int64, true)]);
+    StructArray::new(fields, vec![Arc::new(Int64Array::from(vec![1]))], None)
 }

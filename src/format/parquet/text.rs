@@ -24,11 +24,17 @@ pub(super) fn value_text(array: &dyn Array, row: usize) -> String {
     out
 }
 
+/// The whole value of a row as it stands in JSON.
+pub(super) fn value_json(array: &dyn Array, row: usize) -> String {
+    let mut out = String::new();
+    write_value(array, row, true, &mut out);
+    out
+}
+
 /// The value of a row as it stands in JSON, cut to about 40 characters: for error messages.
 pub(super) fn shown(array: &dyn Array, row: usize) -> String {
     const LONGEST: usize = 40;
-    let mut out = String::new();
-    write_value(array, row, true, &mut out);
+    let mut out = value_json(array, row);
     if let Some((end, _)) = out.char_indices().nth(LONGEST) {
         out.truncate(end);
         out.push_str("...");
@@ -48,9 +54,9 @@ fn write_value(array: &dyn Array, row: usize, quoted: bool, out: &mut String) {
         ty if ty.is_floating() => write_double(double_at(array, row), quoted, out),
         ty if ty.is_decimal() => write_decimal(array, row, out),
         DataType::Dictionary(..) => {
-            let dictionary = array.as_any_dictionary();
-            let keys = dictionary.normalized_keys();
-            write_value(dictionary.values(), keys[row], quoted, out);
+            let one = array.slice(row, 1);
+            let dictionary = one.as_any_dictionary();
+            write_value(dictionary.values(), dictionary.normalized_keys()[0], quoted, out);
         }
         ty if ty.is_nested() => write_nested(array, row, out),
         _ => write_scalar_text(array, row, quoted, out),

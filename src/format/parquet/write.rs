@@ -6,6 +6,7 @@
 use super::reason;
 use crate::error::{Error, Result};
 use crate::format::{EncodeOptions, Encoder};
+use crate::json::as_text;
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::basic::{Compression, ZstdLevel};
 use ::parquet::errors::ParquetError;
@@ -110,19 +111,20 @@ fn failed(error: &ParquetError) -> Error {
     Error::failed(format!("cannot write Parquet: {}", reason(error)))
 }
 
-/// The schema with all its instants labelled with a zone; the instants are the same.
+/// The schema with all its instants labelled with a zone (the instants are the same) and JSON as text.
 fn labelled(schema: &SchemaRef, zone: &Arc<str>) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| match field.data_type() {
         DataType::Timestamp(TimeUnit::Microsecond, Some(_)) => {
             let ty = DataType::Timestamp(TimeUnit::Microsecond, Some(Arc::clone(zone)));
             Arc::new(Field::clone(field).with_data_type(ty))
         }
+        DataType::LargeUtf8 => Arc::new(Field::clone(field).with_data_type(DataType::Utf8)),
         _ => Arc::clone(field),
     });
     Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
 }
 
-/// The batch under the file's schema: zones are labels, dictionaries are taken apart.
+/// The batch under the file's schema: zones are labels, dictionaries are taken apart, JSON is text.
 fn fitted(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     if batch.schema_ref() == schema {
         return Ok(batch.clone());
@@ -130,6 +132,7 @@ fn fitted(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let columns = batch.columns().iter().zip(schema.fields()).map(|(array, field)| {
         let array: ArrayRef = match array.data_type() == field.data_type() {
             true => Arc::clone(array),
+            false if *array.data_type() == DataType::LargeUtf8 => as_text(array),
             false => cast(array, field.data_type())?,
         };
         Ok(array)

@@ -1,13 +1,17 @@
-//! A field's value as it stands in a record, and how it becomes a value of its column.
+//! JSON values: what type one has, the way into it, and how it becomes a value of its column. A line of JSONL is made of
+//! them, and the text of a CSV field may be one.
 //!
 //! JSON strings are never numbers, except where the user declared the column to be one. Must not know how a record is
 //! scanned.
 
-use crate::format::build::{
-    CellOf, ColumnBuilder, TimeCells, Unfit, Values, boolean, decimal, double, double_of_number, integer, shown,
+pub(super) mod check;
+
+use crate::format::build::{CellOf, ColumnBuilder, Texts, TimeCells, Unfit, Values};
+use crate::format::number::{
+    NumberKind, boolean, decimal, double, double_of_number, double_without_loss, integer, number_kind, shown,
 };
-use crate::schema::{Found, Step};
-use crate::time::Ts;
+use crate::schema::{FieldType, Found, Role, Step};
+use crate::time::{DayCache, TimeReader, Ts, Unit};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -46,7 +50,19 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The cell at the end of a way into an array; absent where it does not lead anywhere.
+    /// The cell of a text that may be an object or array; any other text has nothing inside. None if it begins as one but
+    /// is no JSON.
+    pub(super) fn of_text(text: &'a [u8]) -> Option<Self> {
+        let text = text.trim_ascii();
+        match text.first() {
+            Some(b'{' | b'[') => {
+                std::str::from_utf8(text).is_ok_and(|text| check::value(text).is_ok()).then_some(Cell::Nested(text))
+            }
+            _ => Some(Cell::Absent),
+        }
+    }
+
+    /// The cell at the end of a way into an array or object; absent where it does not lead anywhere.
     pub(super) fn inside(self, steps: &[Step]) -> Self {
         steps.iter().fold(self, |cell, step| match cell {
             Cell::Nested(json) => into(json, step).map_or(Cell::Absent, Cell::of),
@@ -92,7 +108,8 @@ impl<'a> Cell<'a> {
     pub(super) fn push(&self, at: CellOf<'_>, to: &mut ColumnBuilder, times: &mut TimeCells) -> Result<(), Unfit> {
         match to {
             ColumnBuilder::EventTime(values) => values.push(self.instant(at, times)?.micros()),
-            ColumnBuilder::Text(texts) => self.push_text(texts),
+            ColumnBuilder::Text(texts) => self.push_text(at, texts)?,
+            ColumnBuilder::Json(texts) => self.push_json(texts),
             ColumnBuilder::Int(values) => self.push_value(at, values, |cell| cell.number(at, integer))?,
             ColumnBuilder::Double(values) => self.push_value(at, values, |cell| cell.double(at))?,
             ColumnBuilder::Bool(values) => self.push_value(at, values, |cell| cell.boolean(at))?,
@@ -123,13 +140,32 @@ impl<'a> Cell<'a> {
     }
 
     #[inline]
-    fn push_text(&self, texts: &mut crate::format::build::Texts) {
+    fn push_text(&self, at: CellOf<'_>, texts: &mut Texts) -> Result<(), Unfit> {
         match *self {
             Cell::Absent | Cell::Null => texts.push_null(),
-            Cell::Text(text) | Cell::Number(text) | Cell::Nested(text) => texts.push(text),
+            Cell::Text(text) => texts.push(text),
             Cell::Escaped(json) => texts.push(&unescape(json)),
-            Cell::Bool(value) => texts.push(if value { b"true" } else { b"false" }),
+            // As a text it could not be told from a string.
+            Cell::Number(_) | Cell::Nested(_) | Cell::Bool(_) if at.is_whole() => {
+                return Err(self.unfit(at, Found::Other));
+            }
+            Cell::Number(text) | Cell::Nested(text) => texts.push(text),
+            Cell::Bool(value) => texts.push(bool_text(value)),
         }
+        Ok(())
+    }
+
+    /// Appends the value as it stands, on one line: within a value a carriage return can only be a space.
+    fn push_json(&self, texts: &mut Texts) {
+        match *self {
+            Cell::Absent | Cell::Null => return texts.push_null(),
+            Cell::Bool(value) => return texts.push(bool_text(value)),
+            Cell::Number(json) | Cell::Escaped(json) => return texts.push(json),
+            Cell::Nested(json) if !json.contains(&b'\r') => return texts.push(json),
+            Cell::Nested(json) => texts.open().extend(json.iter().map(|&b| if b == b'\r' { b' ' } else { b })),
+            Cell::Text(text) => [b"\"", text, b"\""].iter().for_each(|part| texts.open().extend_from_slice(part)),
+        }
+        texts.close();
     }
 
     #[inline]
@@ -141,6 +177,7 @@ impl<'a> Cell<'a> {
     #[inline]
     fn double(&self, at: CellOf<'_>) -> Result<f64, Found> {
         match *self {
+            Cell::Number(text) if text.len() >= 16 && at.is_whole() => double_without_loss(text),
             Cell::Number(text) => double_of_number(text),
             _ => self.number(at, double),
         }
@@ -168,12 +205,16 @@ impl<'a> Cell<'a> {
     #[cold]
     fn unfit(self, at: CellOf<'_>, found: Found) -> Unfit {
         match (self, at.column().ty) {
-            (Cell::Number(text), crate::schema::FieldType::Double) => {
+            (Cell::Number(text), FieldType::Double) => {
                 Unfit { found, phrase: format!("{} does not fit a double", shown(text)) }
             }
             _ => at.unfit(found, &self.shown()),
         }
     }
+}
+
+fn bool_text(value: bool) -> &'static [u8] {
+    if value { b"true" } else { b"false" }
 }
 
 /// The value one step into an array or object, which was checked when it was found.
@@ -197,4 +238,45 @@ fn into<'a>(json: &'a [u8], step: &Step) -> Option<&'a [u8]> {
 #[cold]
 fn unescape(json: &[u8]) -> Vec<u8> {
     serde_json::from_slice::<String>(json).unwrap_or_default().into_bytes()
+}
+
+/// Widens a type to hold one more value.
+pub(super) fn add_type(ty: &mut Option<FieldType>, cell: Cell<'_>, role: Role) {
+    if let Some(new) = type_of(cell, role) {
+        *ty = Some(ty.map_or(new, |old| role.unify(old, new)));
+    }
+}
+
+/// The narrowest type of a value; none for null. Where it is only passed on it must be able to come out as it went in.
+fn type_of(cell: Cell<'_>, role: Role) -> Option<FieldType> {
+    let whole = role == Role::Whole;
+    match cell {
+        Cell::Nested(_) if whole => Some(FieldType::Json),
+        Cell::Number(text) if whole && number_type(text) == FieldType::Double && double_without_loss(text).is_err() => {
+            Some(FieldType::Json)
+        }
+        Cell::Absent | Cell::Null => None,
+        Cell::Bool(_) => Some(FieldType::Bool),
+        Cell::Number(text) => Some(number_type(text)),
+        Cell::Text(_) | Cell::Escaped(_) | Cell::Nested(_) => Some(FieldType::Text),
+    }
+}
+
+fn number_type(text: &[u8]) -> FieldType {
+    match (number_kind(text), integer(text)) {
+        (_, Ok(_)) => FieldType::Int,
+        (Some(NumberKind::Integer), _) if decimal(text, 38, 0).is_ok() => {
+            FieldType::Decimal { precision: 38, scale: 0 }
+        }
+        _ => FieldType::Double,
+    }
+}
+
+/// The unit that a number (or the text of one) shows by its size.
+pub(super) fn time_unit(cell: Cell<'_>, time: &TimeReader) -> Option<Unit> {
+    let reading = match cell {
+        Cell::Number(text) => time.number(text),
+        _ => time.text(&cell.string()?, &mut DayCache::default()),
+    };
+    reading.ok()?.unit
 }

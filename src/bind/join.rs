@@ -1,0 +1,82 @@
+//! Names to columns of `windrow join`: what each side's records give, and the operator over both.
+//!
+//! Must not know how columns are computed; that is [`Program`](super::Program)'s.
+
+use super::pairs::Sides;
+use super::{Asking, Program, time_of};
+use crate::error::Result;
+use crate::event::Side;
+use crate::operator::{Join, JoinSetup, JoinSide, Pair};
+use crate::plan::JoinPlan;
+use crate::schema::{FieldPath, FieldType, Role};
+use std::sync::Arc;
+
+/// The flags of each side's condition.
+const WHERE: [&str; 2] = ["--left-where", "--right-where"];
+
+/// A join's columns, and what each is for.
+pub struct Joining {
+    /// What is computed of the records of each side.
+    pub programs: [Arc<Program>; 2],
+    keys: [Vec<usize>; 2],
+    payload: [Vec<usize>; 2],
+    pair: Pair,
+}
+
+impl Joining {
+    /// What a plan asks for, given the top-level fields of both sides.
+    pub fn of(plan: &JoinPlan, names: [&[FieldPath]; 2]) -> Result<Self> {
+        let mut asking = Side::BOTH.map(|side| {
+            let side_plan = &plan.sides[side.index()];
+            let mut asking = Asking::of(&side_plan.input, time_of(&side_plan.input));
+            asking.select(side_plan.filter.as_ref(), WHERE[side.index()]);
+            asking
+        });
+        let [left, right] = &mut asking;
+        let keys = plan.on.keys.iter();
+        let keys: (Vec<usize>, Vec<usize>) =
+            keys.map(|(l, r)| (left.want(l, Role::Key, "--on"), right.want(r, Role::Key, "--on"))).unzip();
+        let sides = Sides {
+            names,
+            columns: &plan.columns,
+            condition: plan.on.condition.as_ref(),
+            left_only: !plan.kind.pairs,
+            windows: plan.bounds.has_windows(),
+            zone: &plan.output.zone,
+        };
+        let (pair, payload) = sides.ask(&mut asking)?;
+        let [mut left, mut right] = asking;
+        left.partition(plan.sides[0].clock.by.as_ref());
+        right.partition(plan.sides[1].clock.by.as_ref());
+        let programs = [left, right].map(|asking| Arc::new(asking.program(&plan.output.zone)));
+        Ok(Self { programs, keys: keys.into(), payload, pair })
+    }
+
+    /// The operator over columns of these types.
+    pub fn operator(&self, plan: &JoinPlan, types: [Vec<FieldType>; 2]) -> Result<Join> {
+        for side in Side::BOTH {
+            self.programs[side.index()].check_conditions(&types[side.index()], [])?;
+        }
+        let names = |side: Side| {
+            let each = plan.on.keys.iter().map(|(l, r)| match side {
+                Side::Left => format!("l.{}", l.shown()),
+                Side::Right => format!("r.{}", r.shown()),
+            });
+            each.collect()
+        };
+        let [left, right] = types;
+        let side = |side: Side, types: Vec<FieldType>| JoinSide {
+            types,
+            keys: self.keys[side.index()].clone(),
+            payload: self.payload[side.index()].clone(),
+            key_names: names(side),
+        };
+        Join::new(JoinSetup {
+            kind: plan.kind,
+            bounds: plan.bounds.clone(),
+            watermark: plan.watermark,
+            sides: [side(Side::Left, left), side(Side::Right, right)],
+            pair: self.pair.clone(),
+        })
+    }
+}

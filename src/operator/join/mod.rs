@@ -1,0 +1,414 @@
+//! The interval join: rows of two sides with equal keys whose times lie within bounds of each other.
+//!
+//! A batch is gone through twice. The walk goes record by record in the order of arrival: it finds candidates, moves
+//! the watermarks and forgets rows, and notes what might come out. Then the condition is asked of all candidates at
+//! once, what comes out is settled in the order noted, and columns are put together. So a batch costs a handful of
+//! column operations and no row is ever an object of its own.
+//!
+//! Must not know files, flags or expressions. Invariant: what comes out, and its order, depends on the order of
+//! records and their marks only; not on batches, nor on when notes are settled.
+
+mod clocks;
+mod expiry;
+mod gather;
+mod index;
+mod on;
+mod segment;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+use super::{BoundPair, Emit, Late, Pair, Tally};
+use crate::account::StateSize;
+use crate::error::Result;
+use crate::event::{EventBatch, Side, TwoSided, Watermark};
+use crate::pairing::{Bounds, JoinKind, JoinWatermark};
+use crate::schema::FieldType;
+use crate::time::Ts;
+use arrow::array::ArrayRef;
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::SchemaRef;
+use clocks::Clocks;
+use expiry::Expiry;
+use gather::Pairing;
+use index::{Index, Keyed, Wish};
+use on::On;
+use segment::Incoming;
+use store::{RowId, Store};
+
+/// How many notes are settled at once, so that a hot key cannot fill the memory.
+const SETTLED: usize = 16_384;
+
+/// What a join is made of.
+pub struct JoinSetup {
+    /// Which rows come out.
+    pub kind: &'static JoinKind,
+    /// How far apart the times of a pair may be.
+    pub bounds: Bounds,
+    /// Which watermark rows are judged and forgotten by.
+    pub watermark: JoinWatermark,
+    /// The columns of the left and the right side.
+    pub sides: [JoinSide; 2],
+    /// What is asked of pairs and written of them.
+    pub pair: Pair,
+}
+
+/// The columns of one side.
+#[derive(Clone, Debug)]
+pub struct JoinSide {
+    /// The types of the batches' columns.
+    pub types: Vec<FieldType>,
+    /// The columns that must equal those of the other side, one by one.
+    pub keys: Vec<usize>,
+    /// How those are called: `l.id`.
+    pub key_names: Vec<String>,
+    /// The column of each field of pairs.
+    pub payload: Vec<usize>,
+}
+
+impl JoinSide {
+    fn payload_types(&self) -> Vec<FieldType> {
+        self.payload.iter().map(|&column| self.types[column]).collect()
+    }
+}
+
+/// An interval join.
+pub struct Join {
+    kind: &'static JoinKind,
+    bounds: Bounds,
+    sides: [JoinSide; 2],
+    types: [Vec<FieldType>; 2],
+    on: On,
+    pair: Pair,
+    bound: BoundPair,
+    clocks: Clocks,
+    stores: [Store; 2],
+    expiry: [Expiry; 2],
+    index: Index,
+    /// The rows of the batch at hand.
+    batch: [Rows; 2],
+    /// What might come out: candidates, and rows without one.
+    notes: Vec<Pairing>,
+    found: Vec<RowId>,
+    tallies: [Tally; 2],
+}
+
+/// The rows of one side of a batch.
+struct Rows {
+    first: RowId,
+    /// Rows whose keys have no null in them; none: all.
+    keyed: Option<NullBuffer>,
+}
+
+impl Join {
+    /// A join of nothing yet.
+    pub fn new(setup: JoinSetup) -> Result<Self> {
+        let JoinSetup { kind, bounds, watermark, sides, pair } = setup;
+        let types = [sides[0].payload_types(), sides[1].payload_types()];
+        let rows = || Rows { first: RowId::FIRST, keyed: None };
+        Ok(Join {
+            kind,
+            bounds,
+            on: On::new(&sides)?,
+            bound: pair.bind([&types[0], &types[1]])?,
+            sides,
+            types,
+            pair,
+            clocks: Clocks::new(watermark),
+            stores: [Store::new(), Store::new()],
+            expiry: [Expiry::default(), Expiry::default()],
+            index: Index::default(),
+            batch: [rows(), rows()],
+            notes: Vec::new(),
+            found: Vec::new(),
+            tallies: [Tally::default(), Tally::default()],
+        })
+    }
+
+    /// Takes in rows of both sides, and gives out what they bring about. Late rows are told at once.
+    pub fn on_batch(&mut self, batch: &TwoSided, out: &mut dyn Emit) -> Result<()> {
+        for side in Side::BOTH {
+            self.open(side, &batch.sides[side.index()]);
+        }
+        let mut done = [0; 2];
+        for &(side, rows) in &batch.runs {
+            let from = done[side.index()];
+            done[side.index()] += rows as usize;
+            for row in from..done[side.index()] {
+                self.take_record(side, row, &batch.sides[side.index()], out)?;
+            }
+        }
+        self.end(out)
+    }
+
+    /// Moves a side's watermark, to [`Watermark::END`] when it has ended, and gives out what is forgotten for it.
+    pub fn on_watermark(&mut self, side: Side, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
+        self.advance(side, mark, out)?;
+        self.end(out)?;
+        if self.clocks.have_ended() {
+            for side in Side::BOTH {
+                self.tallies[side.index()].heaviest = self.index.heaviest(side, self.on.types());
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns of a side's batches to come have these types.
+    pub fn retype(&mut self, side: Side, types: &[FieldType]) -> Result<()> {
+        let at = side.index();
+        self.sides[at].types = types.to_vec();
+        self.types[at] = self.sides[at].payload_types();
+        self.stores[at].retype(&self.types[at])?;
+        if let Some(old) = self.on.retype(side, types) {
+            self.stores.iter_mut().for_each(|store| store.rekey(&old, self.on.types()));
+            self.rebuild_index();
+        }
+        self.bound = self.pair.bind([&self.types[0], &self.types[1]])?;
+        Ok(())
+    }
+
+    /// The schema of the results as it is now.
+    pub fn schema(&self) -> SchemaRef {
+        self.bound.schema()
+    }
+
+    /// How much is held: `groups` are the rows that wait.
+    pub fn state(&self) -> StateSize {
+        let rows: usize = self.stores.iter().map(Store::waiting).sum();
+        let stores: usize = self.stores.iter().map(Store::bytes).sum();
+        let expiry: usize = self.expiry.iter().map(Expiry::bytes).sum();
+        StateSize { windows: 0, groups: rows as u64, bytes: (stores + expiry + self.index.bytes()) as u64 }
+    }
+
+    /// What became of a side's rows, and its keys with the most rows. Result rows are counted on the left.
+    pub fn tally(&self, side: Side) -> &Tally {
+        &self.tallies[side.index()]
+    }
+
+    /// The keys whose rows met the most of the other side, and how many they met at least. Told once both sides ended.
+    pub fn costliest(&self) -> Vec<(String, u64)> {
+        self.index.costliest(self.on.types())
+    }
+
+    /// Takes in the columns of a batch's rows, none of which waits yet.
+    fn open(&mut self, side: Side, batch: &EventBatch) {
+        let at = side.index();
+        if batch.times.is_empty() {
+            return;
+        }
+        let (keys, keyed) = self.on.encode(side, &batch.rows);
+        let columns = self.sides[at].payload.iter().map(|&column| ArrayRef::clone(batch.rows.column(column)));
+        let incoming = Incoming { times: batch.times.micros().to_vec(), keys, columns: columns.collect() };
+        self.batch[at] = Rows { first: self.stores[at].open(incoming), keyed };
+    }
+
+    fn take_record(&mut self, side: Side, row: usize, batch: &EventBatch, out: &mut dyn Emit) -> Result<()> {
+        if row == 0 {
+            self.advance(side, batch.marks.job(0), out)?;
+        }
+        if let Some(ts) = self.admit(side, row, batch, out)? {
+            let rows = &self.batch[side.index()];
+            let id = rows.first.plus(row);
+            match rows.keyed.as_ref().is_none_or(|keyed| keyed.is_valid(row)) {
+                true => self.meet(side, ts, id, out)?,
+                false => self.let_out(side, id, out)?,
+            }
+        }
+        self.advance(side, batch.mark_after(row), out)
+    }
+
+    /// The time of a record that passes all gates. The others are counted.
+    fn admit(&mut self, side: Side, row: usize, batch: &EventBatch, out: &mut dyn Emit) -> Result<Option<Ts>> {
+        let ledger = self.tallies[side.index()].input(batch.positions.get(row).input());
+        if !batch.is_selected(row) {
+            ledger.filtered += 1;
+            return Ok(None);
+        }
+        let ts = batch.times.get(row);
+        let mark = self.clocks.judge(batch.marks.judge(row));
+        if self.bounds.is_late(ts, mark) {
+            ledger.late += 1;
+            let window_end = self.bounds.window_of(ts).map_or(ts, |window| window.end);
+            out.late(Late { side, row, mark, window_end })?;
+            return Ok(None);
+        }
+        ledger.used += 1;
+        Ok(Some(ts))
+    }
+
+    /// Finds a row's candidates. It waits for more if there may be any.
+    fn meet(&mut self, side: Side, ts: Ts, id: RowId, out: &mut dyn Emit) -> Result<()> {
+        let at = side.index();
+        let partners = self.bounds.partners(side, ts);
+        // A left row that is written or left out for its first partner needs no other, if that is known now.
+        let is_first_enough = side == Side::Left && !self.kind.pairs && !self.bound.asks();
+        let enough = if is_first_enough { 1 } else { usize::MAX };
+        let wish = Wish { partners, enough, waits: !self.clocks.forgets(side, partners.1) };
+        let mut found = std::mem::take(&mut self.found);
+        let waits = match self.stores[at].place(id) {
+            Some((segment, row)) => {
+                let segment = &self.stores[at].segments()[segment];
+                let row = Keyed { side, ts, id, hash: segment.hash(row), key: segment.key(row) };
+                self.index.meet(&self.stores, row, wish, &mut found)
+            }
+            None => false,
+        };
+        if waits {
+            self.stores[at].keep(id);
+            self.expiry[at].push((partners.1, id));
+        }
+        for other in found.drain(..) {
+            let pair = if side == Side::Left { [id, other] } else { [other, id] };
+            self.note_candidate(pair, out)?;
+        }
+        self.found = found;
+        if waits { Ok(()) } else { self.let_out(side, id, out) }
+    }
+
+    /// Moves a side's watermark and forgets the rows whose partners are all past, in the order in which that happened.
+    fn advance(&mut self, side: Side, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
+        if !self.clocks.advance(side, mark) {
+            return Ok(());
+        }
+        while let Some((side, id)) = self.next_due() {
+            if self.forget(side, id) {
+                self.let_out(side, id, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next row that no partner can come for.
+    fn next_due(&mut self) -> Option<(Side, RowId)> {
+        let due = |side: Side| {
+            let (last, id) = self.expiry[side.index()].first()?;
+            self.clocks.forgets(side, last).then_some((last, side, id))
+        };
+        let (_, side, id) = Side::BOTH.into_iter().filter_map(due).min()?;
+        self.expiry[side.index()].pop();
+        Some((side, id))
+    }
+
+    /// Whether the row waited until now.
+    fn forget(&mut self, side: Side, id: RowId) -> bool {
+        let store = &self.stores[side.index()];
+        let Some((ts, hash)) = store.waits(id) else { return false };
+        self.index.remove(Keyed { side, ts, id, hash, key: store.key(id) });
+        self.stores[side.index()].drop_row(id);
+        true
+    }
+
+    fn note_candidate(&mut self, [left, right]: [RowId; 2], out: &mut dyn Emit) -> Result<()> {
+        let pair = match self.bound.asks() {
+            true => Some([Some(left), Some(right)]),
+            false => self.settle_pair(left, right),
+        };
+        pair.map_or(Ok(()), |pair| self.note(pair, out))
+    }
+
+    /// A row comes out without a partner, if it has none and its side's rows do.
+    fn let_out(&mut self, side: Side, id: RowId, out: &mut dyn Emit) -> Result<()> {
+        let may_come_out =
+            self.kind.unmatched(side) && (self.bound.asks() || !self.stores[side.index()].is_matched(id));
+        match (may_come_out, side) {
+            (false, _) => Ok(()),
+            (true, Side::Left) => self.note([Some(id), None], out),
+            (true, Side::Right) => self.note([None, Some(id)], out),
+        }
+    }
+
+    fn note(&mut self, pair: Pairing, out: &mut dyn Emit) -> Result<()> {
+        self.notes.push(pair);
+        if self.notes.len() >= SETTLED { self.settle(out) } else { Ok(()) }
+    }
+
+    /// What comes out for a pair that matches.
+    fn settle_pair(&mut self, left: RowId, right: RowId) -> Option<Pairing> {
+        if self.kind.pairs {
+            for (side, id) in Side::BOTH.into_iter().zip([left, right]) {
+                if self.kind.unmatched(side) {
+                    self.stores[side.index()].matched(id);
+                }
+            }
+            return Some([Some(left), Some(right)]);
+        }
+        let is_first = self.stores[0].matched(left);
+        if is_first {
+            self.forget(Side::Left, left);
+        }
+        (is_first && self.kind.left_once).then_some([Some(left), None])
+    }
+
+    /// Settles what was noted and writes what comes out.
+    fn settle(&mut self, out: &mut dyn Emit) -> Result<()> {
+        if self.notes.is_empty() {
+            return Ok(());
+        }
+        let notes = std::mem::take(&mut self.notes);
+        let written = if self.bound.asks() { self.settle_asked(&notes)? } else { notes };
+        self.write(&written, out)?;
+        self.notes = written;
+        self.notes.clear();
+        Ok(())
+    }
+
+    /// Of what was noted, what comes out by the condition.
+    fn settle_asked(&mut self, notes: &[Pairing]) -> Result<Vec<Pairing>> {
+        let candidates: Vec<Pairing> = notes.iter().copied().filter(|pair| pair.iter().all(Option::is_some)).collect();
+        let holds = match candidates.is_empty() {
+            true => Vec::new(),
+            false => self.bound.holds(&self.columns_of(&candidates)?, candidates.len())?.iter().collect(),
+        };
+        let mut holds = holds.into_iter();
+        let mut written = Vec::with_capacity(notes.len());
+        for &note in notes {
+            written.extend(match note {
+                [Some(left), Some(right)] if holds.next() == Some(true) => self.settle_pair(left, right),
+                [Some(_), Some(_)] => None,
+                [Some(left), None] => (!self.stores[0].is_matched(left)).then_some(note),
+                [None, Some(right)] => (!self.stores[1].is_matched(right)).then_some(note),
+                [None, None] => None,
+            });
+        }
+        Ok(written)
+    }
+
+    fn write(&mut self, pairs: &[Pairing], out: &mut dyn Emit) -> Result<()> {
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        self.tallies[0].rows += pairs.len() as u64;
+        out.rows(self.bound.rows(&self.columns_of(pairs)?, pairs.len())?)
+    }
+
+    /// The columns of pairs: the bounds if there are windows, the left's, the right's.
+    fn columns_of(&self, pairs: &[Pairing]) -> Result<Vec<ArrayRef>> {
+        let mut columns = gather::bounds_of(pairs, &self.stores, &self.bounds);
+        for side in [0, 1] {
+            let (store, types) = (&self.stores[side], &self.types[side]);
+            columns.extend(gather::columns_of(pairs.iter().map(|pair| pair[side]), store, types)?);
+        }
+        Ok(columns)
+    }
+
+    /// A batch has ended: nothing is left to settle, and what no row needs that waits is let go.
+    fn end(&mut self, out: &mut dyn Emit) -> Result<()> {
+        self.settle(out)?;
+        self.stores.iter_mut().try_for_each(Store::tidy)
+    }
+
+    /// The keys have other bytes now.
+    fn rebuild_index(&mut self) {
+        self.index = Index::default();
+        for side in Side::BOTH {
+            for id in self.stores[side.index()].all_waiting() {
+                let store = &self.stores[side.index()];
+                let Some((ts, hash)) = store.waits(id) else { continue };
+                let wish = Wish { partners: (ts, ts), enough: usize::MAX, waits: true };
+                self.index.meet(&self.stores, Keyed { side, ts, id, hash, key: store.key(id) }, wish, &mut self.found);
+                self.found.clear();
+            }
+        }
+    }
+}
