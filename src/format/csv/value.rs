@@ -65,11 +65,6 @@ pub(super) fn not_finite(text: &[u8]) -> Option<f64> {
     }
 }
 
-#[inline]
-fn double(text: &[u8]) -> Result<f64, Found> {
-    number::double(&whole_number_first(text)).or_else(|found| not_finite(text).ok_or(found))
-}
-
 /// `0.5` for `.5`, and every other text as it stands.
 #[inline]
 fn whole_number_first(text: &[u8]) -> std::borrow::Cow<'_, [u8]> {
@@ -101,11 +96,9 @@ pub(super) fn push(
         ColumnBuilder::Time(values) => values.push(times.text(at, text)?.micros()),
         ColumnBuilder::Int(values) => values.push(number::integer(text).map_err(misfit)?),
         ColumnBuilder::Double(values) => {
-            let read = match at.is_whole() {
-                true => number::double_without_loss(&whole_number_first(text)),
-                false => double(text),
-            };
-            values.push(read.map_err(misfit)?);
+            let read = if at.is_whole() { number::double_without_loss } else { number::double };
+            let value = read(&whole_number_first(text)).or_else(|found| not_finite(text).ok_or(found));
+            values.push(value.map_err(misfit)?);
         }
         ColumnBuilder::Bool(values) => values.push(number::boolean(text).map_err(misfit)?),
         ColumnBuilder::Decimal(values, precision, scale) => {
