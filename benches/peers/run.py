@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -78,6 +79,8 @@ WORKS = {
 }
 FORMATS = ["jsonl", "csv", "parquet"]
 PEERS = ["duckdb", "polars"]
+# The second zero of 9.00, the zero of 5.70; times have three digits.
+LAST_ZERO = re.compile(rb"\.(\d)0\b")
 TINY_ROWS = 10
 TINY_ROUNDS = 15
 MEMORY_ROWS = [1_000_000, 10_000_000]
@@ -147,11 +150,11 @@ def answer_format(work: str) -> str:
 
 
 def digest(file: Path) -> str:
-    """Tells files of different bytes apart."""
+    """Tells answers of different bytes apart, but for how a number is spelled: 9.00 is passed on as it was read."""
     made = hashlib.sha256()
     with file.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            made.update(block)
+        while lines := stream.readlines(1 << 20):
+            made.update(LAST_ZERO.sub(rb".\1", b"".join(lines)))
     return made.hexdigest()
 
 
