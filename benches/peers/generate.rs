@@ -25,8 +25,11 @@ const DAY_MS: i64 = 86_400_000;
 const CLICK_WITHIN_MS: i64 = 30 * 60_000;
 const REDELIVERED: f64 = 0.05;
 const REDELIVERED_WITHIN_MS: u64 = 10 * 60_000;
+const EVENT_HEADER: &str = "event_time,user_id,page_id,event_type,amount,status,trace_id,user_agent";
+const NARROW_HEADER: &str = "event_time,trace_id,amount";
 const USAGE: &str = "usage: generate events ROWS PREFIX [SEED]
-       generate deliveries ROWS PREFIX NARROW_PREFIX [SEED]
+       generate deliveries ROWS PREFIX [SEED]
+       generate narrow ROWS PREFIX [SEED]
        generate join IMPRESSIONS CLICKS IMPRESSIONS_PREFIX CLICKS_PREFIX [SEED]";
 const EVENT_TYPES: [&str; 5] = ["page_view", "click", "add_to_cart", "purchase", "error"];
 const STATUSES: [u16; 5] = [200, 301, 404, 500, 503];
@@ -64,8 +67,13 @@ fn run(args: &[&str]) -> Option<io::Result<()>> {
     };
     Some(match args {
         ["events", rows, prefix, rest @ ..] => write_events(number(rows)?, prefix, seed(rest, 42)?),
-        ["deliveries", rows, whole, narrow, rest @ ..] => {
-            write_deliveries(number(rows)?, [whole, narrow], seed(rest, 42)?)
+        ["deliveries", rows, prefix, rest @ ..] => {
+            let files = || Files::create(prefix, EVENT_HEADER);
+            write_deliveries(number(rows)?, files, |event, out| event.write(out), seed(rest, 42)?)
+        }
+        ["narrow", rows, prefix, rest @ ..] => {
+            let files = || Files::create(prefix, NARROW_HEADER);
+            write_deliveries(number(rows)?, files, |event, out| event.write_narrow(out), seed(rest, 42)?)
         }
         ["join", impressions, clicks, left, right, rest @ ..] => {
             let seed = seed(rest, 43)?;
@@ -106,45 +114,44 @@ fn write_events(rows: u64, prefix: &str, seed: u64) -> io::Result<()> {
     files.finish()
 }
 
-/// The events of the same seed, some of them twice: whole, and three of their columns.
-fn write_deliveries(rows: u64, [whole, narrow]: [&str; 2], seed: u64) -> io::Result<()> {
-    let mut out = [Files::create(whole, EVENT_HEADER)?, Files::create(narrow, NARROW_HEADER)?];
+/// The events of the same seed, some of them twice; `write` chooses the columns.
+fn write_deliveries(
+    rows: u64,
+    files: impl FnOnce() -> io::Result<Files>,
+    write: impl Fn(&Event, &mut Files) -> io::Result<()>,
+    seed: u64,
+) -> io::Result<()> {
+    let mut files = files()?;
     let world = World::new();
     // Draws of its own, so that the first deliveries are the bytes of `events`.
     let (mut rng, mut again) = (Rng(seed), Rng(mix(seed)));
+    // Arrival, number, and the state of the generator that makes the event once more.
     let mut waiting: BinaryHeap<Reverse<(i64, u64, u64)>> = BinaryHeap::new();
     for i in 0..rows {
-        while waiting.peek().is_some_and(|Reverse((arrival, ..))| *arrival <= arrival_ms(i)) {
-            redeliver(&mut waiting, &world, &mut out)?;
+        while let Some(Reverse((_, i, state))) = pop_arrived(&mut waiting, arrival_ms(i)) {
+            write(&world.event(i, &mut Rng(state)), &mut files)?;
         }
         let state = rng.0;
-        deliver(&world.event(i, &mut rng), &mut out)?;
+        write(&world.event(i, &mut rng), &mut files)?;
         if again.unit() < REDELIVERED {
             let arrival = arrival_ms(i) + 1 + again.below(REDELIVERED_WITHIN_MS) as i64;
             waiting.push(Reverse((arrival, i, state)));
         }
     }
-    while !waiting.is_empty() {
-        redeliver(&mut waiting, &world, &mut out)?;
+    while let Some(Reverse((_, i, state))) = waiting.pop() {
+        write(&world.event(i, &mut Rng(state)), &mut files)?;
     }
-    out.into_iter().try_for_each(Files::finish)
+    files.finish()
 }
 
-/// The next of those that wait, drawn again from the state of the generator that made it.
-fn redeliver(
-    waiting: &mut BinaryHeap<Reverse<(i64, u64, u64)>>,
-    world: &World,
-    out: &mut [Files; 2],
-) -> io::Result<()> {
-    match waiting.pop() {
-        Some(Reverse((_, i, state))) => deliver(&world.event(i, &mut Rng(state)), out),
-        None => Ok(()),
+/// The next of those that wait, if it is there at `now`.
+fn pop_arrived(waiting: &mut BinaryHeap<Reverse<(i64, u64, u64)>>, now: i64) -> Option<Reverse<(i64, u64, u64)>> {
+    let arrived = waiting.peek().is_some_and(|Reverse((arrival, ..))| *arrival <= now);
+    if arrived {
+        waiting.pop()
+    } else {
+        None
     }
-}
-
-fn deliver(event: &Event, [whole, narrow]: &mut [Files; 2]) -> io::Result<()> {
-    event.write(whole)?;
-    event.write_narrow(narrow)
 }
 
 fn write_join([impressions, clicks]: [u64; 2], [left, right]: [&str; 2], seed: u64) -> io::Result<()> {
@@ -235,9 +242,6 @@ impl std::fmt::Display for Money {
         write!(f, "{}.{:02}", self.0 / 100, self.0 % 100)
     }
 }
-
-const EVENT_HEADER: &str = "event_time,user_id,page_id,event_type,amount,status,trace_id,user_agent";
-const NARROW_HEADER: &str = "event_time,trace_id,amount";
 
 struct Event<'a> {
     time: String,

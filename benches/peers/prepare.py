@@ -18,7 +18,12 @@ TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
 WORKSHOP = TARGET / "peers"
 
 # What one run of the generator makes. Deliveries are counted without those that come twice.
-KINDS = {"events": ["events"], "join": ["impressions", "clicks"], "deliveries": ["deliveries", "narrow"]}
+KINDS = {
+    "events": ["events"],
+    "join": ["impressions", "clicks"],
+    "deliveries": ["deliveries"],
+    "narrow": ["narrow"],
+}
 # One impression to so many events, one click to so many.
 SHARE = {"impressions": 5, "clicks": 10}
 
