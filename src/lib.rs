@@ -1,4 +1,4 @@
-//! windrow: watermarked windows over event files, from the shell.
+//! windrow: watermarked windows, sessions and interval joins over event files, from the shell.
 //!
 //! This page is the architecture: how data flows, who may know what, and what stops the design from going faster.
 //!
@@ -9,7 +9,7 @@
 //!          (several threads, in order)                                                      \-> late rows -> side file
 //! ```
 //!
-//! Nothing points back. The one loop is in [`run`]; it reads like the line above:
+//! Nothing points back. The loop is in [`run`]; it reads like the line above:
 //!
 //! 1. [`cli`] turns what was typed into a [`plan::Plan`], plain data, before anything is opened.
 //! 2. [`input::prepare`] opens the inputs and looks at their first records; [`bind`] turns names into columns with
@@ -24,6 +24,13 @@
 //!    shown of what the aggregates came to.
 //! 6. [`output`] encodes and writes beside the loop, and makes all files of a job appear together at the end.
 //!
+//! A join has two of everything up to the operator: each side has its merge, its clock and its account.
+//! [`input::Sides`] puts the two merges in one order, again by the data alone, and hands over rows of both sides with the
+//! order of their runs ([`event::TwoSided`]), so [`operator::Join`] goes through them record by record without a batch
+//! of its own for each run. A lookup reads its table to the end first. Jobs that write whole records ask for all fields
+//! ([`schema::Role::Whole`]) once the first look at the inputs has told their names; a dedup whose output has the format
+//! of its input asks for nothing but its keys and passes the bytes on.
+//!
 //! # The rooms
 //!
 //! | room | is about | must never know |
@@ -37,7 +44,7 @@
 //! | [`aggregate`] | functions: state indexed by slot | windows, keys, time, files |
 //! | [`window`] | which windows an instant lies in | rows, keys, aggregates |
 //! | [`pairing`] | which instants of two sides belong together, and the kinds of join | rows, keys |
-//! | [`operator`] | windows and sessions over marked events, once or updating | formats, files, flags, the wall clock |
+//! | [`operator`] | windows, sessions, joins, lookups and dedup over marked events | formats, files, flags, the wall clock |
 //! | [`format`](mod@format) | bytes to columns and back, no IO | files, watermarks, operators |
 //! | [`input`] | sources, threads, the merge | watermarks, operators |
 //! | [`output`] | atomic files, pipes, side files | operators, windows |
@@ -61,7 +68,8 @@
 //! - aggregate: one file in `aggregate/` and its line in [`aggregate::AGGREGATES`];
 //! - function: a row in its family's table [`expr::functions::FUNCTIONS`];
 //! - format: one folder in `format/` and its line in [`format::FORMATS`];
-//! - job (join, dedup): an [`operator::Operator`] and a command in `cli/`.
+//! - join: a row of [`pairing::JOINS`];
+//! - job: an [`operator::Operator`], its columns in `bind/`, a command in `cli/` and a few lines in [`run`].
 //!
 //! # Where time goes, and 16 or 64 cores
 //!

@@ -85,7 +85,7 @@ pub struct LookupPlan {
     pub keeps_unmatched: bool,
     /// What is written of them.
     pub columns: PairColumns,
-    /// What becomes of bad records, of the events and the table.
+    /// What becomes of bad events; bad rows of the table stop the run, unless there is a bound that allows for them.
     pub bad: BadPlan,
     /// Where results go.
     pub output: OutputPlan,

@@ -56,6 +56,18 @@ pub(super) fn fields(
     Ok(unseen)
 }
 
+/// Checks that fields which two sides are joined by are in some record looked at, or were declared.
+pub(super) fn keys(wanted: &[Wanted], keys: &[&FieldPath], inputs: &[Prepared]) -> Result<()> {
+    let fields: Vec<&FieldInfo> = inputs.iter().flat_map(|input| &input.sample.fields).collect();
+    let is_open = inputs.iter().all(|input| !input.lists_all_fields()) && !fields.is_empty();
+    let undeclared = |path: &FieldPath| wanted.iter().any(|w| w.path == *path && w.declared.is_none());
+    let absent = |path: &&&FieldPath| !inputs.iter().any(|input| has(input, path)) && undeclared(path);
+    match keys.iter().find(absent) {
+        Some(path) if is_open => Err(no_field_in_records(inputs, path, &fields).at("--on")),
+        _ => Ok(()),
+    }
+}
+
 /// Whether a field, or a part of it, is among those seen.
 ///
 /// Where names do not nest (a CSV header) a name with dots is found without quotes too; or the path goes into JSON text.
@@ -156,6 +168,16 @@ fn no_such_column(input: &Prepared, wanted: &Wanted, similar: Option<&str>) -> E
         (None, Role::Time, [_, ..]) => error.hint(format!("these look like times: {}", time_like(&fields).join(", "))),
         _ if fields.is_empty() => error.hint("the file is empty"),
         _ => error.hint(format!("the columns are {}", names(&fields))),
+    }
+}
+
+fn no_field_in_records(inputs: &[Prepared], path: &FieldPath, fields: &[&FieldInfo]) -> Error {
+    let records: usize = inputs.iter().map(|input| input.sample.records).sum();
+    let first = crate::report::human::counted(records as u64, "record");
+    let error = Error::failed(format!("{}: no field \"{path}\" in the first {first}", inputs[0].name));
+    match similar(path, fields) {
+        Some(similar) => error.hint(format!("did you mean {}?", quoted(&similar))),
+        None => error.hint(format!("the fields are {}", names(fields))),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Must not know how columns are computed; that is [`Program`](super::Program)'s.
 
 use super::pairs::Sides;
-use super::{Asking, Program, time_of};
+use super::{Asking, ON, Program, time_of};
 use crate::error::Result;
 use crate::event::Side;
 use crate::operator::{Join, JoinSetup, JoinSide, Pair};
@@ -35,7 +35,7 @@ impl Joining {
         let [left, right] = &mut asking;
         let keys = plan.on.keys.iter();
         let keys: (Vec<usize>, Vec<usize>) =
-            keys.map(|(l, r)| (left.want(l, Role::Key, "--on"), right.want(r, Role::Key, "--on"))).unzip();
+            keys.map(|(l, r)| (left.want(l, Role::Key, ON), right.want(r, Role::Key, ON))).unzip();
         let sides = Sides {
             names,
             columns: &plan.columns,

@@ -3,7 +3,7 @@
 //! Must not know how columns are computed; that is [`Program`](super::Program)'s.
 
 use super::pairs::Sides;
-use super::{Asking, Program, time_of, time_or_none};
+use super::{Asking, ON, Program, time_of, time_or_none};
 use crate::error::Result;
 use crate::event::Positions;
 use crate::expr::Scalar;
@@ -35,7 +35,7 @@ impl LookingUp {
         let mut table = Asking::of(&plan.table, time_or_none(&plan.table));
         let keys = plan.on.keys.iter();
         let keys: (Vec<usize>, Vec<usize>) =
-            keys.map(|(l, r)| (events.want(l, Role::Key, "--on"), table.want(r, Role::Key, "--on"))).unzip();
+            keys.map(|(l, r)| (events.want(l, Role::Key, ON), table.want(r, Role::Key, ON))).unzip();
         let delete = delete_when(&plan.pick).map(|delete| table.want(delete, Role::Value, "--delete-when"));
         let sides = Sides {
             names,

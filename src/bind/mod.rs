@@ -42,6 +42,7 @@ const RECORD: &str = "\0record";
 
 /// A flag that messages name.
 const TIME: &str = "--time";
+const ON: &str = "--on";
 
 /// What a job computes of every record, before the inputs are known.
 pub struct Program {
@@ -266,6 +267,10 @@ impl Program {
             let name = field.name();
             self.results.iter().find(|(known, _)| *known == name).map(|(_, what)| what.clone())
         };
+        // A key that no record has would make a job of nothing.
+        let keys = self.columns.iter().filter(|column| column.flag == ON).flat_map(|column| column.expr.fields());
+        let keys: Vec<&FieldPath> = keys.map(|(path, _)| path).collect();
+        check::keys(&self.fields, &keys, inputs)?;
         let unseen = check::fields(&self.fields, goes_on, inputs, text, result)?;
         let bound = self.bind(&self.typed(&types_of(columns))).map_err(|error| with_nulls(error, inputs))?;
         match bound.time.as_ref().map(Bound::ty) {

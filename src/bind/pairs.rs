@@ -41,7 +41,7 @@ impl Sides<'_> {
         let needed = self.needed(select.as_deref())?;
         let mut columns = [Vec::new(), Vec::new()];
         for side in Side::BOTH {
-            let flag = if select.is_some() { "--select" } else { "--on" };
+            let flag = if select.is_some() { "--select" } else { "--on, beside its keys" };
             let each = needed[side.index()].iter();
             columns[side.index()] =
                 each.map(|n| asking[side.index()].want(&Scalar::field(n.field.path.clone()), n.role, flag)).collect();

@@ -152,7 +152,8 @@ fn rows_found() -> Section {
             ),
             Paragraph::Text(
                 "The table is held in memory as a whole; events are not, and are written in the order they are read. \
-                 Without --as-of no event time is needed.",
+                 Without --as-of no event time is needed. --bad keeps malformed events; a malformed row of the \
+                 table stops the run, unless --max-bad allows for it.",
             ),
         ],
     )
@@ -185,6 +186,11 @@ fn duplicates() -> Section {
                 "The first event of each key is written as it was, in the order in which events are read; later ones \
                  with equal keys are duplicates. Without --by the whole record as it stands is the key. An event whose \
                  keys are all null is never a duplicate.",
+            ),
+            Paragraph::Text(
+                "An output in the format of the inputs, which have to have one header too, holds the records byte for \
+                 byte. In another format they are written anew, column by column: 9.00 may become 9.0, and a time has \
+                 as many digits as it needs.",
             ),
             Paragraph::Text(
                 "With --within D an event is a duplicate only if its time is at most D from that of an event with the \
@@ -234,9 +240,7 @@ fn lookup_examples() -> Section {
             Paragraph::Text("Only those of known users, and the columns that matter:"),
             code("windrow lookup clicks.jsonl --table users.csv --on user --how inner --select 'l.ts, r.country'"),
             Paragraph::Text("Orders at the rate that was in force when they were made:"),
-            code("windrow lookup orders.csv -t time --table rates.csv --on shop --as-of valid_from"),
-            Paragraph::Text("The same, if the rate is not older than a day:"),
-            code("windrow lookup orders.csv -t time --table rates.csv --on shop --as-of valid_from --tolerance 1d"),
+            code("windrow lookup orders.csv -t time --table rates.csv --on shop --as-of valid_from --bad bad.csv"),
         ],
     )
 }

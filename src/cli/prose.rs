@@ -384,11 +384,17 @@ fn summary_file() -> Section {
                             columns (name, type)",
             ),
             item("watermark, held_by", "the watermark before the end of the input, and the input that held it back"),
+            item("left_watermark, right_watermark", "of a join, those of its sides; watermark is then the smaller"),
             item("fired_by_watermark, fired_by_end", "windows written, by what closed them"),
             item("rows", "rows written"),
             item("peak", "the most windows, groups and bytes held at a time"),
             item("unbounded", "why the state could grow with the input, or null"),
             item("heaviest", "the keys with the most records"),
+            item(
+                "costliest",
+                "of a join, the keys whose records met the most records of the other side, and how many pairs were \
+                 looked at",
+            ),
             item(
                 "lateness, late",
                 "records, p50_seconds, p90_seconds, p99_seconds, p999_seconds, max_seconds: how \

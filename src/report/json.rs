@@ -46,6 +46,7 @@ impl Summary {
             ("peak", state(self.peak)),
             ("unbounded", self.unbounded.map_or(Json::Null, text)),
             ("heaviest", Json::List(self.heaviest.iter().map(heavy).collect())),
+            ("costliest", Json::List(self.costliest.iter().map(costly).collect())),
             ("lateness", lateness(&self.lateness)),
             ("late", lateness(&self.late)),
             ("delay_to_keep_all_seconds", length(self.delay_to_keep_all)),
@@ -107,6 +108,10 @@ fn state(size: StateSize) -> Json {
 
 fn heavy((key, records): &(String, u64)) -> Json {
     Json::Object(vec![("key", text(key)), ("records", number(*records))])
+}
+
+fn costly((key, pairs): &(String, u64)) -> Json {
+    Json::Object(vec![("key", text(key)), ("pairs", number(*pairs))])
 }
 
 fn lateness(lateness: &Lateness) -> Json {

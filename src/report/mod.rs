@@ -94,6 +94,8 @@ pub struct Summary {
     pub peak: StateSize,
     /// The keys with the most records, and how many (at least) each had.
     pub heaviest: Vec<(String, u64)>,
+    /// The keys whose records met the most records of the other side, and how many (at least) they met.
+    pub costliest: Vec<(String, u64)>,
     /// How far records were behind the greatest time before them in their partition.
     pub lateness: Lateness,
     /// The greatest distance a late record was behind the greatest time of its partition: the delay that would have

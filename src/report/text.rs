@@ -60,6 +60,7 @@ impl Summary {
             ("idle", (!self.idle.is_empty()).then(|| names(&self.idle))),
             ("state", self.state(given)),
             ("heaviest", self.heaviest_keys()),
+            ("costliest", self.costliest_keys()),
             ("filled", self.unfilled()),
             ("lateness", self.percentiles()),
             ("output", self.disorder()),
@@ -118,6 +119,12 @@ impl Summary {
     fn heaviest_keys(&self) -> Option<String> {
         let one = |(key, records): &(String, u64)| format!("{key} ({})", counted(*records, "record"));
         let keys: Vec<_> = self.heaviest.iter().take(3).map(one).collect();
+        (!keys.is_empty()).then(|| keys.join(", "))
+    }
+
+    fn costliest_keys(&self) -> Option<String> {
+        let one = |(key, met): &(String, u64)| format!("{key} ({} held together)", counted(*met, "pair"));
+        let keys: Vec<_> = self.costliest.iter().take(3).map(one).collect();
         (!keys.is_empty()).then(|| keys.join(", "))
     }
 

@@ -126,10 +126,8 @@ pub fn lookup(plan: LookupPlan, reporter: &Reporter) -> Result<()> {
         let ready = Ready::of(events, &plan.bad, Arc::clone(program))?;
         let table = Ready::of(table, &plan.bad, Arc::clone(of_table))?;
         looking_up.check_table(&table.types()?)?;
-        let both = [
-            SideInputs { plan: &side.input, inputs: &ready.inputs, late: &side.late, delay: Span::ZERO },
-            SideInputs { plan: &plan.table, inputs: &table.inputs, late: &side.late, delay: Span::ZERO },
-        ];
+        let of = |plan, inputs, table| SideInputs { plan, inputs, late: &side.late, delay: Span::ZERO, table };
+        let both = [of(&side.input, &ready.inputs, false), of(&plan.table, &table.inputs, true)];
         let mut files = SideFiles::open(&both, &plan.bad, None)?;
         let table = table::read(&plan, table, &mut files, seen)?;
         let operator = looking_up.operator(&plan, ready.types()?, table.types, table.rows)?;
@@ -182,7 +180,13 @@ pub fn join(plan: JoinPlan, reporter: &Reporter) -> Result<()> {
         let sides = Side::BOTH.map(|side| {
             let side_plan = &plan.sides[side.index()];
             let delay = side_plan.clock.delay.unwrap_or(Span::ZERO);
-            SideInputs { plan: &side_plan.input, inputs: &ready[side.index()].inputs, late: &side_plan.late, delay }
+            SideInputs {
+                plan: &side_plan.input,
+                inputs: &ready[side.index()].inputs,
+                late: &side_plan.late,
+                delay,
+                table: false,
+            }
         });
         let files = SideFiles::open(&sides, &plan.bad, None)?;
         let results = Results::open(&plan.output, &operator.schema(), plan.threads > 1, false)?;
@@ -234,7 +238,7 @@ fn watched(
 /// The side files of a job with one side.
 fn side_files(stream: &Stream<'_>, ready: &Ready) -> Result<SideFiles> {
     let delay = stream.clock.delay.unwrap_or(Span::ZERO);
-    let side = SideInputs { plan: stream.input, inputs: &ready.inputs, late: stream.late, delay };
+    let side = SideInputs { plan: stream.input, inputs: &ready.inputs, late: stream.late, delay, table: false };
     SideFiles::open(&[side], stream.bad, stream.duplicates)
 }
 

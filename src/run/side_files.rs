@@ -20,6 +20,8 @@ pub(super) struct SideInputs<'a> {
     pub(super) inputs: &'a [Prepared],
     pub(super) late: &'a LatePlan,
     pub(super) delay: Span,
+    /// It is a table: its bad records are not kept with those of the events.
+    pub(super) table: bool,
 }
 
 /// The files of a job beside its results, and what went there.
@@ -31,6 +33,8 @@ pub(super) struct SideFiles {
     late: Vec<LateRecords>,
     bad_file: Option<SideFile>,
     bad: BadRecords,
+    /// The number of the first input that is a table.
+    table: usize,
     duplicates: Option<SideFile>,
 }
 
@@ -55,7 +59,8 @@ impl SideFiles {
     pub(super) fn open(sides: &[SideInputs<'_>], bad: &BadPlan, duplicates: Option<&Path>) -> Result<Self> {
         let each: Vec<Vec<SideInput>> = sides.iter().map(|side| side_inputs(side.plan, side.inputs)).collect();
         let all = each.concat();
-        let keep = |path: &Path| SideFile::create(path, &all, false);
+        let table = sides.iter().zip(&each).filter(|(side, _)| !side.table).map(|(_, inputs)| inputs.len()).sum();
+        let keep = |path: &Path| SideFile::create(path, &all[..table], false);
         let mut files = Self {
             names: all.iter().map(|input| input.name.clone()).collect(),
             right: each[0].len(),
@@ -64,6 +69,7 @@ impl SideFiles {
             bad_file: bad.path.as_deref().map(keep).transpose()?,
             bad: BadRecords { plan: bad.clone(), count: 0, first: None },
             duplicates: duplicates.map(keep).transpose()?,
+            table,
         };
         files.open_late(sides, &each)?;
         Ok(files)
@@ -105,6 +111,11 @@ impl SideFiles {
         let input = self.number(side, bad.input);
         let place = format!("{}:{}", self.names[input], bad.line);
         let said = Error::failed(bad.message.clone()).at(place);
+        if input >= self.table && self.bad.plan.max.is_none() {
+            return Err(
+                said.hint("events that need this row would find another or none; --max-bad N goes on without it")
+            );
+        }
         if self.bad.plan.path.is_none() && self.bad.plan.max.is_none() {
             return Err(said.hint(match bad.message.contains("expected a time, found \"") {
                 true => "--time-format reads other forms, such as '%Y/%m/%d %H:%M'; --bad FILE sets such records aside",
@@ -113,7 +124,7 @@ impl SideFiles {
         }
         self.bad.count += 1;
         self.bad.first.get_or_insert_with(|| said.message().to_owned());
-        if let Some(file) = &mut self.bad_file {
+        if let Some(file) = self.bad_file.as_mut().filter(|_| input < self.table) {
             keep(file, input, &bad.raw, None)?;
         }
         match self.bad.plan.max {

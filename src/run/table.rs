@@ -36,7 +36,7 @@ pub(super) fn read(plan: &LookupPlan, ready: Ready, files: &mut SideFiles, seen:
     let mut rows = WholeTable { names, ..WholeTable::default() };
     let mut types = ready.types()?;
     let mut tally = Tally::default();
-    let how = ready.decode(&plan.table, plan.bad.path.is_some());
+    let how = ready.decode(&plan.table, false);
     let mut merge = ready.start(how, &Start::of(&plan.table, &clock, plan.threads), None)?;
     while let Some(item) = merge.next_item(None)? {
         match item {

@@ -175,7 +175,8 @@ impl Job {
     /// Makes the outputs appear and gives the account of both sides.
     fn finish(self, seen: &Seen<'_>, file: Option<&Path>) -> Result<Summary> {
         let of = |side: Side| self.sides[side.index()].summary(self.operator.tally(side));
-        let summary = of(Side::Left).beside(of(Side::Right));
+        let mut summary = of(Side::Left).beside(of(Side::Right));
+        summary.costliest = self.operator.costliest();
         self.outputs.finish(summary, seen, file)
     }
 }
