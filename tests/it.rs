@@ -25,3 +25,4 @@ mod rows_model;
 mod tables;
 mod updates;
 mod updates_model;
+mod weather;
