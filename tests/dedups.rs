@@ -1,13 +1,17 @@
 //! Random small deduplications against the slow model, and that chunks, threads and formats change nothing.
 
 use crate::dedup_model::{self, Answer, Dedup, KeyOf};
+use crate::folder::{Folder, parquet};
 use crate::joins::{self, Manner, PLAIN, json_line};
 use crate::model::{Event, Job, Kind, Place};
 use crate::oracle::{self, Format, cases};
 use crate::rows_model::{CONDITIONS, Cell};
+use arrow::array::{ArrayRef, Int64Array, StringArray, StructArray};
+use arrow::datatypes::{DataType, Field};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Value;
+use std::sync::Arc;
 
 const SECOND: i64 = 1_000_000;
 
@@ -189,4 +193,16 @@ fn records_without_a_key_pass() {
     let answer = dedup_model::answer(&job, &files);
     assert_eq!(answer.passed.len(), 3);
     assert_eq!(run(&job, &files, &PLAIN), expected(&files, &answer));
+}
+
+#[test]
+fn nested_values_stay_nested_in_another_format() {
+    let id: ArrayRef = Arc::new(Int64Array::from(vec![1, 1]));
+    let name: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
+    let user: ArrayRef = Arc::new(StructArray::from(vec![(Arc::new(Field::new("name", DataType::Utf8, true)), name)]));
+    let folder = Folder::new();
+    folder.put("in.parquet", parquet(&[("id", id), ("user", user)], 10));
+    assert_eq!(folder.sh("windrow dedup in.parquet --by id").ok(), "{\"id\":1,\"user\":{\"name\":\"a\"}}\n");
+    folder.put("in.jsonl", "{\"id\":1,\"user\":{\"name\":\"a\"}}\n");
+    assert_eq!(folder.sh("windrow dedup in.jsonl -O csv").ok(), "id,user\n1,\"{\"\"name\"\":\"\"a\"\"}\"\n");
 }

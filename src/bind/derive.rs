@@ -6,7 +6,8 @@
 use super::{BoundProgram, Program, RECORD};
 use crate::error::{Error, Result};
 use crate::event::{Raw, Times};
-use crate::expr::Computed;
+use crate::expr::functions::Failures;
+use crate::expr::{Bound, Computed};
 use crate::format::{Before, Decoded, Derive, Rows};
 use crate::schema::{FieldType, Layout};
 use crate::time::{DayCache, TimeReader, Ts};
@@ -64,7 +65,7 @@ impl Derivation {
         let time: ArrayRef =
             Arc::new(TimestampMicrosecondArray::new(times.micros().clone(), None).with_timezone("UTC"));
         let computed =
-            bound.columns.iter().map(|column| column.evaluate(&fields, count)).collect::<Result<Vec<_>>>()?;
+            bound.columns.iter().map(|column| compute(column, &fields, count)).collect::<Result<Vec<_>>>()?;
         let selected = self.program.filter.map(|filter| select(&computed[filter - 1], &mut bad));
         for computed in computed.iter().enumerate().filter(|(i, _)| Some(i + 1) != self.program.filter) {
             let matters = |row: &usize| selected.as_ref().is_none_or(|selected: &BooleanBuffer| selected.value(*row));
@@ -100,6 +101,14 @@ impl Derivation {
             false => new_null_array(&DataType::Utf8, 0),
         });
         fields
+    }
+}
+
+/// The values of a column. A field that stands alone stays what it is: a JSON value is a text to expressions only.
+fn compute(column: &Bound, fields: &[ArrayRef], count: usize) -> Result<Computed> {
+    match column.as_column() {
+        Some(field) => Ok(Computed { values: Arc::clone(&fields[field]), failures: Failures::new() }),
+        None => column.evaluate(fields, count),
     }
 }
 
