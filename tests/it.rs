@@ -13,6 +13,7 @@ mod helpers;
 mod inputs;
 mod join_cases;
 mod join_model;
+mod join_runs;
 mod joins;
 mod lookup_model;
 mod lookups;

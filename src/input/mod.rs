@@ -16,5 +16,5 @@ mod tests;
 pub use bytes::name;
 pub use merge::{BadItem, Item, Merge, Merged, Origin, RawRecord};
 pub use pool::{Pool, Traffic};
-pub use prepare::{Decode, Prepared, Start, prepare, start};
+pub use prepare::{Decode, Prepared, Start, Streams, prepare, start};
 pub use sides::{SidedItem, SidedRows, Sides};

@@ -61,12 +61,30 @@ enum Source {
     Columns(Arc<Columns>),
 }
 
+/// Pipes and devices among the inputs, opened.
+pub struct Streams(Vec<Option<Opened>>);
+
+impl Streams {
+    /// Opens the pipes and devices of a plan, and waits for none of them: whoever writes to several opens all before
+    /// writing to the first.
+    pub fn open(plan: &InputPlan) -> Result<Self> {
+        let open = |path: &InputPath| match path.path() {
+            Some(file) if file.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) => {
+                bytes::open(path).map(Some)
+            }
+            _ => Ok(None),
+        };
+        plan.paths.iter().map(open).collect::<Result<_>>().map(Self)
+    }
+}
+
 /// Opens every input and looks at its first records.
-pub fn prepare(plan: &InputPlan, wanted: &[Wanted], traffic: &Traffic) -> Result<Vec<Prepared>> {
+pub fn prepare(plan: &InputPlan, streams: Streams, wanted: &[Wanted], traffic: &Traffic) -> Result<Vec<Prepared>> {
     let many = plan.paths.len() > MAX_OPEN;
     let mut all = Vec::with_capacity(plan.paths.len());
-    for path in &plan.paths {
-        let mut prepared = Opening::of(plan, path, wanted, traffic).prepare().map_err(|e| e.at(bytes::name(path)))?;
+    for (path, stream) in plan.paths.iter().zip(streams.0) {
+        let opening = Opening::of(plan, path, wanted, traffic);
+        let mut prepared = opening.prepare(stream).map_err(|e| e.at(bytes::name(path)))?;
         if let (true, Source::Text { chunker, stream: false, .. }) = (many, &mut prepared.source) {
             chunker.close();
         }
@@ -91,8 +109,8 @@ impl<'a> Opening<'a> {
         Self { plan, path, wanted, time, counters }
     }
 
-    fn prepare(self) -> Result<Prepared> {
-        let opened = bytes::open(self.path).map_err(|e| strip_name(e, self.path))?;
+    fn prepare(self, stream: Option<Opened>) -> Result<Prepared> {
+        let opened = stream.map_or_else(|| bytes::open(self.path), Ok).map_err(|e| strip_name(e, self.path))?;
         bytes::wait_for_writer(&opened)?;
         if opened.regular && opened.size == 0 && self.path.path().is_some_and(format::is_compressed) {
             return Err(bytes::read_error(&std::io::ErrorKind::UnexpectedEof.into()));

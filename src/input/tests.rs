@@ -31,6 +31,11 @@ fn plan(paths: Vec<InputPath>) -> InputPlan {
     }
 }
 
+/// What is seen at first of inputs.
+fn looked_at(plan: &InputPlan, wanted: &[Wanted]) -> Vec<Prepared> {
+    prepare(plan, Streams::open(plan).unwrap(), wanted, &Traffic::default()).unwrap()
+}
+
 /// Starts on files of 200 records each, the next record always being another file's.
 fn started(folder: &Path, files: i64, chunk: usize) -> Merge {
     let path = |file: i64| {
@@ -45,9 +50,9 @@ fn started(folder: &Path, files: i64, chunk: usize) -> Merge {
 
 /// Starts on files that have nothing but times.
 fn merged(paths: Vec<InputPath>, how: Start) -> Merge {
-    let (traffic, field) = (Traffic::default(), FieldPath::parse("ts").unwrap());
+    let field = FieldPath::parse("ts").unwrap();
     let wanted = [Wanted { path: field.clone(), role: Role::Time, declared: None }];
-    let inputs = prepare(&plan(paths), &wanted, &traffic).unwrap();
+    let inputs = looked_at(&plan(paths), &wanted);
     let column = Column { path: field, role: Role::Time, ty: FieldType::Time, declared: false };
     let time_reader = TimeReader::new(TimeFormat::Auto, Zone::UTC);
     let layout =
@@ -166,7 +171,7 @@ fn wanted(name: &str) -> Wanted {
 
 /// The fields of the first input in a folder with others, and their types by a second look.
 fn names_and_types(paths: Vec<InputPath>) -> Vec<(String, Option<FieldType>)> {
-    let mut inputs = prepare(&plan(paths), &[], &Traffic::default()).unwrap();
+    let mut inputs = looked_at(&plan(paths), &[]);
     let names: Vec<String> = inputs[0].field_names().iter().map(FieldPath::name).collect();
     let all: Vec<Wanted> = names.iter().map(|name| wanted(name)).collect();
     inputs[0].sample_again(&all).unwrap();
@@ -208,7 +213,7 @@ fn a_field_that_comes_later_is_told_with_its_input_and_line() {
         vec![path("a.jsonl", ""), path("b.jsonl", "\n{\"ts\":1772355700,\"new\":1}\n{\"ts\":1772355701,\"new\":1}\n")];
     let field = FieldPath::parse("ts").unwrap();
     let wanted = [Wanted { path: field.clone(), role: Role::Time, declared: None }];
-    let inputs = prepare(&plan(paths), &wanted, &Traffic::default()).unwrap();
+    let inputs = looked_at(&plan(paths), &wanted);
     let column = Column { path: field, role: Role::Time, ty: FieldType::Time, declared: false };
     let time_reader = TimeReader::new(TimeFormat::Auto, Zone::UTC);
     let layout = Layout { columns: vec![column], time: Some(0), time_reader, keep_raw: false, names_all: true };

@@ -16,7 +16,7 @@ mod two;
 use crate::bind::{self, Deduping, Joining, LookingUp, Program, Windowing};
 use crate::error::Result;
 use crate::event::Side;
-use crate::input::{self, Prepared, Traffic};
+use crate::input::{self, Prepared, Streams, Traffic};
 use crate::output::{self, SideFile};
 use crate::plan::{BadPlan, DedupPlan, InputPath, InputPlan, JoinPlan, LookupPlan, Mode, OutputPlan, Plan, ReportPlan};
 use crate::report::{Given, Progress, Reporter};
@@ -73,7 +73,7 @@ pub fn dedup(plan: DedupPlan, reporter: &Reporter) -> Result<()> {
     let kept = [side.late.path.as_deref(), plan.duplicates.as_deref()];
     refuse_same_files(&[&side.input], &plan.output, &kept, &plan.bad, &plan.report)?;
     watched(reporter, &given, &plan.output, |seen| {
-        let mut inputs = input::prepare(&side.input, &[], seen.traffic)?;
+        let mut inputs = input::prepare(&side.input, Streams::open(&side.input)?, &[], seen.traffic)?;
         let as_they_stand = side_files::side_inputs(&side.input, &inputs);
         let verbatim = inputs.iter().all(|input| input.format.name == plan.output.format.name)
             && SideFile::can_share(&as_they_stand);
@@ -83,20 +83,10 @@ pub fn dedup(plan: DedupPlan, reporter: &Reporter) -> Result<()> {
         let ready = Ready::of(inputs, &plan.bad, Arc::clone(&deduping.program))?;
         let operator = Box::new(deduping.operator(&plan, ready.types()?)?);
         let stream = Stream {
-            input: &side.input,
-            clock: &side.clock,
-            late: &side.late,
             duplicates: plan.duplicates.as_deref(),
-            bad: &plan.bad,
-            output: &plan.output,
-            report: &plan.report,
-            threads: plan.threads,
-            trigger: None,
-            tables: false,
             unbounded: remembered(&plan),
-            windows: false,
             verbatim,
-            matter: None,
+            ..Stream::of(side, &plan.bad, &plan.output, &plan.report, plan.threads)
         };
         let files = side_files(&stream, &ready)?;
         let target = match verbatim {
@@ -117,8 +107,7 @@ pub fn lookup(plan: LookupPlan, reporter: &Reporter) -> Result<()> {
     let given = Given::of(&side.clock, &side.late, &plan.bad, "row", &plan.output.zone);
     refuse_same_files(&[&side.input, &plan.table], &plan.output, &[], &plan.bad, &plan.report)?;
     watched(reporter, &given, &plan.output, |seen| {
-        let mut events = input::prepare(&side.input, &[], seen.traffic)?;
-        let mut table = input::prepare(&plan.table, &[], seen.traffic)?;
+        let [mut events, mut table] = prepare_both([&side.input, &plan.table], seen.traffic)?;
         let looking_up = LookingUp::of(&plan, [&field_names(&side.input, &events), &field_names(&plan.table, &table)])?;
         let [program, of_table] = &looking_up.programs;
         sample_again(&mut events, program)?;
@@ -131,22 +120,7 @@ pub fn lookup(plan: LookupPlan, reporter: &Reporter) -> Result<()> {
         let mut files = SideFiles::open(&both, &plan.bad, None)?;
         let table = table::read(&plan, table, &mut files, seen)?;
         let operator = looking_up.operator(&plan, ready.types()?, table.types, table.rows)?;
-        let stream = Stream {
-            input: &side.input,
-            clock: &side.clock,
-            late: &side.late,
-            duplicates: None,
-            bad: &plan.bad,
-            output: &plan.output,
-            report: &plan.report,
-            threads: plan.threads,
-            trigger: None,
-            tables: false,
-            unbounded: None,
-            windows: false,
-            verbatim: false,
-            matter: None,
-        };
+        let stream = Stream::of(side, &plan.bad, &plan.output, &plan.report, plan.threads);
         let operator = Box::new(operator);
         let outputs = Outputs::new(stream.rows_target(operator.as_ref())?, files, false);
         one::carry_out(One { stream, ready, operator, outputs, before: table.account }, seen)
@@ -165,8 +139,7 @@ pub fn join(plan: JoinPlan, reporter: &Reporter) -> Result<()> {
     };
     refuse_same_files(&[&left.input, &right.input], &plan.output, &late, &plan.bad, &plan.report)?;
     watched(reporter, &given, &plan.output, |seen| {
-        let mut inputs =
-            [input::prepare(&left.input, &[], seen.traffic)?, input::prepare(&right.input, &[], seen.traffic)?];
+        let mut inputs = prepare_both([&left.input, &right.input], seen.traffic)?;
         let joining =
             Joining::of(&plan, [&field_names(&left.input, &inputs[0]), &field_names(&right.input, &inputs[1])])?;
         sample_again(&mut inputs[0], &joining.programs[0])?;
@@ -205,6 +178,12 @@ fn field_names(plan: &InputPlan, inputs: &[Prepared]) -> Vec<FieldPath> {
         }
     }
     names
+}
+
+/// Looks at the inputs of two sides. Pipes of both are open before the first is waited for.
+fn prepare_both(plans: [&InputPlan; 2], traffic: &Traffic) -> Result<[Vec<Prepared>; 2]> {
+    let (left, right) = (Streams::open(plans[0])?, Streams::open(plans[1])?);
+    Ok([input::prepare(plans[0], left, &[], traffic)?, input::prepare(plans[1], right, &[], traffic)?])
 }
 
 /// Looks at the first records again, for the fields of a program that was made of what the first look showed.

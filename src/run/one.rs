@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::event::{Side, Watermark};
 use crate::input::{Item, Merge, Merged, Prepared, Start, Traffic};
 use crate::operator::Operator;
-use crate::plan::{BadPlan, ClockPlan, InputPlan, LatePlan, OutputPlan, ReportPlan, Trigger};
+use crate::plan::{BadPlan, ClockPlan, InputPlan, LatePlan, OutputPlan, ReportPlan, SidePlan, Trigger};
 use crate::report::{Given, InputSummary, Progress, Reporter, Summary, Watch, check_late};
 use crate::time::Ts;
 use std::cell::RefCell;
@@ -53,7 +53,33 @@ pub(super) struct One<'a> {
     pub(super) before: Vec<InputSummary>,
 }
 
-impl Stream<'_> {
+impl<'a> Stream<'a> {
+    /// Rows of which each stands for itself, in bounded state.
+    pub(super) fn of(
+        side: &'a SidePlan,
+        bad: &'a BadPlan,
+        output: &'a OutputPlan,
+        report: &'a ReportPlan,
+        threads: usize,
+    ) -> Self {
+        Self {
+            input: &side.input,
+            clock: &side.clock,
+            late: &side.late,
+            duplicates: None,
+            bad,
+            output,
+            report,
+            threads,
+            trigger: None,
+            tables: false,
+            unbounded: None,
+            windows: false,
+            verbatim: false,
+            matter: None,
+        }
+    }
+
     /// Whether records are wanted as they stood.
     pub(super) fn keeps_raw(&self) -> bool {
         self.late.path.is_some() || self.bad.path.is_some() || self.duplicates.is_some() || self.verbatim

@@ -7,7 +7,7 @@ use crate::bind::Program;
 use crate::clock::{Clock, Sources};
 use crate::error::Result;
 use crate::event::{EventBatch, Watermark};
-use crate::input::{self, Decode, Merge, Merged, Prepared, Start, Traffic};
+use crate::input::{self, Decode, Merge, Merged, Prepared, Start, Streams, Traffic};
 use crate::keys::Keys;
 use crate::operator::Tally;
 use crate::plan::{BadPlan, ClockPlan, InputPlan};
@@ -27,7 +27,7 @@ pub(super) struct Ready {
 impl Ready {
     /// Opens the inputs of a program whose fields are known by name.
     pub(super) fn open(plan: &InputPlan, bad: &BadPlan, program: Arc<Program>, traffic: &Traffic) -> Result<Self> {
-        let inputs = input::prepare(plan, &program.fields, traffic)?;
+        let inputs = input::prepare(plan, Streams::open(plan)?, &program.fields, traffic)?;
         Self::of(inputs, bad, program)
     }
 

@@ -64,7 +64,8 @@ pub(super) fn carry_out(
     summary.unseen = unseen;
     seen.reporter.finish(&summary, seen.given);
     let total = summary.total();
-    check_late(plan.sides[0].late.max, total.late, total.read)
+    let max = plan.sides.iter().find_map(|side| side.late.max);
+    check_late(max, total.late, total.read)
 }
 
 /// Puts the inputs of both sides to work.
