@@ -51,6 +51,8 @@ pub struct StateSize {
     pub windows: u64,
     /// Groups (window and key) held.
     pub groups: u64,
+    /// Rows held: of a join those that wait for a partner, of a dedup the keys, of a lookup the table.
+    pub rows: u64,
     /// Bytes held, as far as they are known.
     pub bytes: u64,
 }
@@ -62,6 +64,7 @@ impl StateSize {
         Self {
             windows: self.windows.max(other.windows),
             groups: self.groups.max(other.groups),
+            rows: self.rows.max(other.rows),
             bytes: self.bytes.max(other.bytes),
         }
     }

@@ -171,10 +171,14 @@ fn no_such_column(input: &Prepared, wanted: &Wanted, similar: Option<&str>) -> E
     }
 }
 
+/// `record`, `12 records`
+fn of_records(records: usize) -> String {
+    if records == 1 { "record".to_owned() } else { crate::report::human::counted(records as u64, "record") }
+}
+
 fn no_field_in_records(inputs: &[Prepared], path: &FieldPath, fields: &[&FieldInfo]) -> Error {
     let records: usize = inputs.iter().map(|input| input.sample.records).sum();
-    let first = crate::report::human::counted(records as u64, "record");
-    let error = Error::failed(format!("{}: no field \"{path}\" in the first {first}", inputs[0].name));
+    let error = Error::failed(format!("{}: no field \"{path}\" in the first {}", inputs[0].name, of_records(records)));
     match similar(path, fields) {
         Some(similar) => error.hint(format!("did you mean {}?", quoted(&similar))),
         None => error.hint(format!("the fields are {}", names(fields))),
@@ -182,7 +186,7 @@ fn no_field_in_records(inputs: &[Prepared], path: &FieldPath, fields: &[&FieldIn
 }
 
 fn no_time_in_records(input: &Prepared, path: &FieldPath, similar: Option<&str>, fields: &[&FieldInfo]) -> Error {
-    let first = crate::report::human::counted(input.sample.records as u64, "record");
+    let first = of_records(input.sample.records);
     let error = Error::failed(format!("{}: no field \"{path}\" in the first {first}", input.name));
     match (similar, time_like(fields).as_slice()) {
         (Some(similar), _) => error.hint(format!("did you mean {}?", quoted(similar))),

@@ -387,9 +387,13 @@ fn summary_file() -> Section {
             item("left_watermark, right_watermark", "of a join, those of its sides; watermark is then the smaller"),
             item("fired_by_watermark, fired_by_end", "windows written, by what closed them"),
             item("rows", "rows written"),
-            item("peak", "the most windows, groups and bytes held at a time"),
+            item(
+                "peak",
+                "the most windows, groups and bytes held at a time; of a join the rows that wait, of a dedup the keys, \
+                 of a lookup the table's rows",
+            ),
             item("unbounded", "why the state could grow with the input, or null"),
-            item("heaviest", "the keys with the most records"),
+            item("heaviest", "the keys with the most records: key, records, and of a join the side"),
             item(
                 "costliest",
                 "of a join, the keys whose records met the most records of the other side, and how many pairs were \

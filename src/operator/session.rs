@@ -438,7 +438,7 @@ impl Operator for Sessions {
             + self.keys.capacity() * size_of::<KeyEntry>()
             + self.table.capacity() * 5
             + self.key_bytes;
-        StateSize { windows: open, groups: open, bytes: bytes as u64 }
+        StateSize { windows: open, groups: open, rows: 0, bytes: bytes as u64 }
     }
 
     fn tally(&self) -> &Tally {

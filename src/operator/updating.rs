@@ -345,7 +345,7 @@ impl Operator for Updating {
 
     fn state(&self) -> StateSize {
         let windows = self.assign.windows(&self.core) as u64;
-        StateSize { windows, groups: self.core.held.len() as u64, bytes: self.core.bytes() as u64 }
+        StateSize { windows, groups: self.core.held.len() as u64, rows: 0, bytes: self.core.bytes() as u64 }
     }
 
     fn tally(&self) -> &Tally {

@@ -301,6 +301,7 @@ impl Operator for Windowed {
         StateSize {
             windows: self.open.len() as u64,
             groups: self.frame.aggregates.len() as u64,
+            rows: 0,
             bytes: (self.frame.aggregates.bytes() + self.table_bytes) as u64,
         }
     }

@@ -5,7 +5,7 @@
 
 use super::human::instant;
 use super::warning::Warning;
-use super::{Given, InputSummary, Summary};
+use super::{Given, Heavy, InputSummary, Summary};
 use crate::account::{Jump, Lateness, Ledger, StateSize};
 use crate::time::{Span, Ts, Zone};
 
@@ -102,12 +102,14 @@ fn state(size: StateSize) -> Json {
     Json::Object(vec![
         ("windows", number(size.windows)),
         ("groups", number(size.groups)),
+        ("rows", number(size.rows)),
         ("bytes", number(size.bytes)),
     ])
 }
 
-fn heavy((key, records): &(String, u64)) -> Json {
-    Json::Object(vec![("key", text(key)), ("records", number(*records))])
+fn heavy(heavy: &Heavy) -> Json {
+    let side = heavy.side.map_or(Json::Null, text);
+    Json::Object(vec![("key", text(&heavy.key)), ("records", number(heavy.records)), ("side", side)])
 }
 
 fn costly((key, pairs): &(String, u64)) -> Json {
@@ -220,7 +222,7 @@ mod tests {
             late,
             delay_to_keep_all: delay,
             jump: Some(jump),
-            heaviest: vec![("x".into(), 3)],
+            heaviest: vec![Heavy { key: "x".into(), records: 3, side: None }],
             elapsed: 0.25,
             ..Summary::default()
         }

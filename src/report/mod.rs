@@ -93,7 +93,7 @@ pub struct Summary {
     /// Greatest state held at a time.
     pub peak: StateSize,
     /// The keys with the most records, and how many (at least) each had.
-    pub heaviest: Vec<(String, u64)>,
+    pub heaviest: Vec<Heavy>,
     /// The keys whose records met the most records of the other side, and how many (at least) they met.
     pub costliest: Vec<(String, u64)>,
     /// How far records were behind the greatest time before them in their partition.
@@ -125,6 +125,17 @@ pub struct Summary {
     pub unseen: Vec<Unseen>,
     /// Fields that are not in the output, though all are meant to be: they came first behind the records looked at.
     pub unlisted: Vec<Unlisted>,
+}
+
+/// A key with many records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heavy {
+    /// The key, as people read it.
+    pub key: String,
+    /// How many records it had, at least.
+    pub records: u64,
+    /// Of which side, where there are two.
+    pub side: Option<&'static str>,
 }
 
 /// A field that came too late to be in the output.
@@ -181,8 +192,11 @@ impl Summary {
         self.fired_by_watermark += right.fired_by_watermark;
         self.fired_by_end += right.fired_by_end;
         self.peak = self.peak.max(right.peak);
-        self.heaviest.extend(right.heaviest);
-        self.heaviest.sort_by_key(|heavy| std::cmp::Reverse(heavy.1));
+        let of = |side| move |heavy: Heavy| Heavy { side: Some(side), ..heavy };
+        let (left, right_ones) =
+            (self.heaviest.into_iter().map(of("left")), right.heaviest.into_iter().map(of("right")));
+        self.heaviest = left.chain(right_ones).collect();
+        self.heaviest.sort_by_key(|heavy| std::cmp::Reverse(heavy.records));
         self.lateness.add(&right.lateness);
         let jump = right.jump.map(|jump| Jump { input: jump.input + before, ..jump });
         self.jump = self.jump.into_iter().chain(jump).max_by_key(|jump| jump.late);

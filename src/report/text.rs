@@ -5,7 +5,7 @@
 
 use super::human::{byte_rate, bytes, count, counted, flag_span, rate, seconds, span};
 use super::warning::{names, shown};
-use super::{Given, InputSummary, Summary};
+use super::{Given, Heavy, InputSummary, Summary};
 use crate::account::Ledger;
 use crate::time::{Span, Unit};
 
@@ -102,14 +102,12 @@ impl Summary {
 
     fn state(&self, given: &Given) -> Option<String> {
         let peak = self.peak;
-        if peak.groups == 0 && peak.windows == 0 {
-            return None;
-        }
-        let groups = match given.window {
-            "row" => counted(peak.groups, "row"),
-            window => format!("{}, {}", counted(peak.windows, window), counted(peak.groups, "group")),
+        let held = match (peak.rows, peak.groups + peak.windows) {
+            (0, 0) => return None,
+            (0, _) => format!("{}, {}", counted(peak.windows, given.window), counted(peak.groups, "group")),
+            (rows, _) => counted(rows, "row"),
         };
-        let size = format!("at most {groups}, {}", bytes(peak.bytes));
+        let size = format!("at most {held}, {}", bytes(peak.bytes));
         Some(match self.unbounded {
             Some(why) => format!("{size}; not bounded: {why}"),
             None => size,
@@ -117,7 +115,10 @@ impl Summary {
     }
 
     fn heaviest_keys(&self) -> Option<String> {
-        let one = |(key, records): &(String, u64)| format!("{key} ({})", counted(*records, "record"));
+        let one = |heavy: &Heavy| {
+            let side = heavy.side.map_or_else(String::new, |side| format!(", {side}"));
+            format!("{} ({}{side})", heavy.key, counted(heavy.records, "record"))
+        };
         let keys: Vec<_> = self.heaviest.iter().take(3).map(one).collect();
         (!keys.is_empty()).then(|| keys.join(", "))
     }
@@ -211,6 +212,10 @@ mod tests {
     use crate::account::{Lateness, StateSize};
     use crate::time::Ts;
 
+    fn heavy(key: &str, records: u64) -> Heavy {
+        Heavy { key: key.to_owned(), records, side: None }
+    }
+
     fn input(name: &str, ledger: Ledger) -> InputSummary {
         InputSummary { name: name.into(), format: "jsonl", ledger, bytes: 1_500_000, ..InputSummary::default() }
     }
@@ -252,8 +257,8 @@ mod tests {
             fired_by_watermark: 1_234,
             fired_by_end: 60,
             rows: 4_321,
-            peak: StateSize { windows: 12, groups: 3_400, bytes: 1_200_000 },
-            heaviest: vec![("home".into(), 120_000), ("\"a b\"".into(), 1)],
+            peak: StateSize { windows: 12, groups: 3_400, rows: 0, bytes: 1_200_000 },
+            heaviest: vec![heavy("home", 120_000), heavy("\"a b\"", 1)],
             lateness,
             output_disorder: Span::from_secs(281),
             elapsed: 4.2,
@@ -288,7 +293,7 @@ mod tests {
         let unit = |name: &str, unit| InputSummary { time_unit: Some(unit), ..input(name, Ledger::default()) };
         let summary = Summary {
             inputs: vec![unit("a", Unit::Seconds), unit("b", Unit::Nanos)],
-            peak: StateSize { windows: 1, groups: 1, bytes: 10 },
+            peak: StateSize { windows: 1, groups: 1, rows: 0, bytes: 10 },
             unbounded: Some("without --delay every window waits for the end"),
             ..Summary::default()
         };

@@ -9,8 +9,9 @@ use crate::event::{Times, Watermark};
 use crate::input::{BadItem, Merged, Prepared};
 use crate::keys;
 use crate::operator::Tally;
+use crate::output::DETAIL_NAMES;
 use crate::plan::InputPlan;
-use crate::report::{InputSummary, Summary, Unlisted, Widened};
+use crate::report::{Heavy, InputSummary, Summary, Unlisted, Widened};
 use crate::schema::{Column, FieldType};
 use crate::time::{Span, Ts, Unit};
 use std::sync::Arc;
@@ -123,7 +124,8 @@ impl Account {
 
     /// Fields of an input that are not listed though all should be.
     pub(super) fn unlisted(&mut self, found: Vec<(&str, usize, u64)>) {
-        let told = found.into_iter().map(|(field, input, line)| Unlisted {
+        let fields = found.into_iter().filter(|(field, ..)| !DETAIL_NAMES.contains(field));
+        let told = fields.map(|(field, input, line)| Unlisted {
             field: field.to_owned(),
             place: format!("{}:{line}", self.inputs[input].name),
         });
@@ -174,7 +176,7 @@ impl Account {
             fired_by_watermark: tally.fired_by_watermark,
             fired_by_end: tally.fired_by_end,
             peak: self.peak,
-            heaviest: tally.heaviest.clone(),
+            heaviest: tally.heaviest.iter().map(heavy).collect(),
             lateness: clock.lateness().clone(),
             jump: self.jump(clock, tally),
             output_disorder: tally.disorder,
@@ -219,6 +221,10 @@ impl Account {
         let jump = clock.jump().filter(|jump| self.delay.is_some_and(|delay| jump.by > delay))?;
         (jump.late.saturating_mul(2) > late && late > 0).then(|| Jump { late: jump.late.min(late), ..jump })
     }
+}
+
+fn heavy((key, records): &(String, u64)) -> Heavy {
+    Heavy { key: key.clone(), records: *records, side: None }
 }
 
 /// The least and greatest time so far.

@@ -171,9 +171,11 @@ pub fn join(plan: JoinPlan, reporter: &Reporter) -> Result<()> {
 /// The top-level fields of all inputs, in the order in which they appear, then those that are only declared.
 fn field_names(plan: &InputPlan, inputs: &[Prepared]) -> Vec<FieldPath> {
     let mut names: Vec<FieldPath> = Vec::new();
+    // What was added to late records is ignored when they are read again.
+    let is_detail = |path: &FieldPath| output::DETAIL_NAMES.contains(&path.name().as_str());
     let declared = plan.declared.iter().map(|(path, _)| path.clone()).filter(|path| path.parts().len() == 1);
     for name in inputs.iter().flat_map(Prepared::field_names).chain(declared) {
-        if !names.contains(&name) {
+        if !names.contains(&name) && !is_detail(&name) {
             names.push(name);
         }
     }

@@ -169,7 +169,7 @@ impl Job {
         let marks = self.sides.iter().map(|side| side.clock.mark());
         seen.tell_read(self.sides.iter().map(|side| side.account.read()).sum());
         seen.progress.watermark.store(marks.min().map_or(i64::MIN, |mark| mark.ts().micros()), Relaxed);
-        seen.progress.open.store(self.operator.state().groups, Relaxed);
+        seen.progress.open.store(self.operator.state().rows, Relaxed);
         seen.progress.late.store(self.outputs.late_count(), Relaxed);
     }
 

@@ -175,7 +175,7 @@ impl Operator for Dedup {
     }
 
     fn state(&self) -> StateSize {
-        StateSize { windows: 0, groups: self.kept.len() as u64, bytes: self.kept.bytes() as u64 }
+        StateSize { rows: self.kept.len() as u64, bytes: self.kept.bytes() as u64, ..StateSize::default() }
     }
 
     fn tally(&self) -> &Tally {

@@ -105,9 +105,9 @@ fn a_duplicate_is_at_most_within_away_on_either_side_of_a_kept_one() {
         [(100, A, true), (110, A, true), (90, A, true), (111, A, true), (89, A, true), (100, Some("b"), true)];
     let (told, dedup) = run(&records, Some(10), None, 10);
     assert_eq!((told.passed, told.duplicates), (vec![0, 3, 4, 5], vec![1, 2]));
-    assert_eq!(dedup.state().groups, 2);
+    assert_eq!(dedup.state().rows, 2);
     let (told, dedup) = run(&records, None, None, 10);
-    assert_eq!((told.passed, dedup.state().groups), (vec![0, 5], 2));
+    assert_eq!((told.passed, dedup.state().rows), (vec![0, 5], 2));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_record_leaves_when_the_watermark_has_passed_it_by_more_than_within() {
         for cut in 1..=3 {
             let (told, dedup) = run(&records, Some(10), Some(0), cut);
             assert_eq!((told.duplicates.len() == 1, told.late.len() == 1), (duplicate, !duplicate), "{greatest}");
-            assert_eq!(dedup.state().groups, 1 + u64::from(duplicate));
+            assert_eq!(dedup.state().rows, 1 + u64::from(duplicate));
         }
     }
 }
@@ -142,7 +142,7 @@ fn several_times_of_a_key_are_kept_and_leave_one_by_one() {
     let records = [(100, A, true), (120, A, true), (140, A, true), (131, A, true), (109, A, true)];
     let (told, dedup) = run(&records, Some(10), Some(30), 10);
     assert_eq!((told.passed, told.duplicates, told.late), (vec![0, 1, 2], vec![3, 4], vec![]));
-    assert_eq!(dedup.state().groups, 1);
+    assert_eq!(dedup.state().rows, 1);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn what_is_filtered_is_neither_kept_nor_a_duplicate() {
 #[test]
 fn a_null_key_always_passes_unless_it_is_late() {
     let (told, dedup) = run(&[(5, None, true), (5, None, true), (4, None, true)], Some(10), Some(0), 10);
-    assert_eq!((told.passed, told.late, dedup.state().groups), (vec![0, 1], vec![2], 0));
+    assert_eq!((told.passed, told.late, dedup.state().rows), (vec![0, 1], vec![2], 0));
 }
 
 #[test]
@@ -218,14 +218,14 @@ fn keys_that_change_type_stay_what_they_were() {
     events.rows = of(Arc::new(StringArray::from(vec!["1", "2"])));
     dedup.on_batch(&events, &mut Told::default()).unwrap();
     let ledger = &dedup.tally().inputs[0];
-    assert_eq!((ledger.used, ledger.duplicate, dedup.state().groups), (2, 4, 2));
+    assert_eq!((ledger.used, ledger.duplicate, dedup.state().rows), (2, 4, 2));
 }
 
 #[test]
 fn the_end_lets_everything_go_that_has_a_horizon() {
     let (_, mut dedup) = run(&[(1, A, true), (2, Some("b"), true)], Some(10), None, 10);
     dedup.on_watermark(Watermark::END, &mut Told::default()).unwrap();
-    assert_eq!(dedup.state().groups, 0);
+    assert_eq!(dedup.state().rows, 0);
 }
 
 #[test]

@@ -178,7 +178,7 @@ impl Join {
         let rows: usize = self.stores.iter().map(Store::waiting).sum();
         let stores: usize = self.stores.iter().map(Store::bytes).sum();
         let expiry: usize = self.expiry.iter().map(Expiry::bytes).sum();
-        StateSize { windows: 0, groups: rows as u64, bytes: (stores + expiry + self.index.bytes()) as u64 }
+        StateSize { windows: 0, groups: 0, rows: rows as u64, bytes: (stores + expiry + self.index.bytes()) as u64 }
     }
 
     /// What became of a side's rows, and its keys with the most rows. Result rows are counted on the left.

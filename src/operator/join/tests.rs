@@ -134,7 +134,7 @@ impl Job {
         for side in Side::BOTH {
             join.on_watermark(side, Watermark::END, &mut told).unwrap();
         }
-        assert_eq!(join.state().groups, 0, "rows are held behind the end");
+        assert_eq!(join.state().rows, 0, "rows are held behind the end");
         assert_eq!(join.tally(Left).rows, told.rows);
         told.lines
     }

@@ -202,7 +202,7 @@ impl Operator for Lookup {
 
     fn state(&self) -> StateSize {
         let bytes = (self.finder.table_bytes + self.finder.index.bytes()) as u64;
-        StateSize { windows: 0, groups: self.finder.index.rows() as u64, bytes }
+        StateSize { rows: self.finder.index.rows() as u64, bytes, ..StateSize::default() }
     }
 
     fn tally(&self) -> &Tally {

@@ -247,7 +247,7 @@ fn a_widened_column_of_the_events_shows_in_the_results() {
 fn the_state_is_the_table() {
     let lookup = Lookup::new(setup(users(&[A, B, None]), Pick::Only, true)).unwrap();
     let state = lookup.state();
-    assert_eq!((state.groups, state.windows), (2, 0));
+    assert_eq!((state.rows, state.windows), (2, 0));
     assert!(state.bytes > 3 * 8 && state.bytes < 2_000, "{}", state.bytes);
 }
 

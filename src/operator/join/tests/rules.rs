@@ -93,7 +93,7 @@ fn a_row_that_no_partner_can_come_for_is_matched_and_not_held() {
     ];
     join.on_batch(&two_sided(&events, &mut [NEVER; 2]), &mut told).unwrap();
     assert_eq!(told.lines, ["b 2 - -", "a 4 a 1"]);
-    assert_eq!(join.state().groups, 3);
+    assert_eq!(join.state().rows, 3);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_null_key_matches_none_and_is_not_held() {
     let (mut join, mut told) = (job.join(), Told::default());
     join.on_batch(&two_sided(&events, &mut [NEVER; 2]), &mut told).unwrap();
     assert_eq!(told.lines, ["- 1 - -", "- - - 2"]);
-    assert_eq!((join.state().groups, join.tally(Left).inputs[0].used), (1, 2));
+    assert_eq!((join.state().rows, join.tally(Left).inputs[0].used), (1, 2));
     assert!(Job::new("inner", within(0, 5)).run(&events).is_empty());
     assert_eq!(Job::new("anti", within(0, 5)).run(&events), ["- 1", " 3"]);
 }
@@ -195,9 +195,9 @@ fn a_side_that_has_ended_lets_the_others_rows_go() {
     let (mut join, mut told, mut marks) = (job.join(), Told::default(), [NEVER; 2]);
     join.on_batch(&two_sided(&[event(Right, 10, "a", 1)], &mut marks), &mut told).unwrap();
     join.on_watermark(Left, Watermark::END, &mut told).unwrap();
-    assert_eq!((told.lines.len(), join.state().groups), (1, 0));
+    assert_eq!((told.lines.len(), join.state().rows), (1, 0));
     join.on_batch(&two_sided(&[event(Right, 10, "a", 2)], &mut marks), &mut told).unwrap();
-    assert_eq!((told.lines.as_slice(), join.state().groups), (&["- - a 1".to_owned(), "- - a 2".to_owned()][..], 0));
+    assert_eq!((told.lines.as_slice(), join.state().rows), (&["- - a 1".to_owned(), "- - a 2".to_owned()][..], 0));
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_left_row_that_is_decided_is_not_held() {
         let (mut join, mut told) = (Job::new(how, within(-5, 5)).join(), Told::default());
         let events = [event(Left, 10, "a", 1), event(Right, 11, "a", 2), event(Left, 12, "a", 3)];
         join.on_batch(&two_sided(&events, &mut [NEVER; 2]), &mut told).unwrap();
-        assert_eq!(join.state().groups, 1, "{how}");
+        assert_eq!(join.state().rows, 1, "{how}");
     }
 }
 
@@ -268,7 +268,7 @@ fn a_slice_of_something_large_is_copied() {
     batch.runs = vec![(Left, 100)];
     let (mut join, mut told) = (Job::new("left", within(0, 5)).join(), Told::default());
     join.on_batch(&batch, &mut told).unwrap();
-    assert_eq!(join.state().groups, 100);
+    assert_eq!(join.state().rows, 100);
     assert!(join.state().bytes < 40_000, "{} bytes", join.state().bytes);
     join.on_watermark(Right, Watermark::END, &mut told).unwrap();
     assert_eq!((told.lines[0].as_str(), told.lines.len()), ("a 5000 - -", 100));
