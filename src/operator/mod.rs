@@ -73,6 +73,11 @@ pub trait Emit {
     /// A row of the current batch was late for all its windows.
     fn late(&mut self, late: Late) -> Result<()>;
 
+    /// Whether no more rows are wanted, nor an account of what comes.
+    fn is_done(&self) -> bool {
+        false
+    }
+
     /// Rows of the current batch are results as they stood in the input, in this order.
     fn pass(&mut self, _rows: &[u32]) -> Result<()> {
         Ok(())

@@ -61,7 +61,8 @@ pub fn window(plan: Plan, reporter: &Reporter) -> Result<()> {
         windowing.check(&plan, &types, &ready.inputs)?;
         let operator = windowing.operator(&plan, types)?;
         let files = side_files(&stream, &ready)?;
-        let outputs = Outputs::new(stream.rows_target(operator.as_ref())?, files, stream.windows);
+        let outputs =
+            Outputs::new(stream.rows_target(operator.as_ref())?, files, stream.windows, stream.stops_when_full());
         one::carry_out(One { stream, ready, operator, outputs, before: Vec::new() }, seen)
     })
 }
@@ -96,7 +97,7 @@ pub fn dedup(plan: DedupPlan, reporter: &Reporter) -> Result<()> {
                 limit: plan.output.limit.unwrap_or(u64::MAX),
             }),
         };
-        let outputs = Outputs::new(target, files, false);
+        let outputs = Outputs::new(target, files, false, stream.stops_when_full());
         one::carry_out(One { stream, ready, operator, outputs, before: Vec::new() }, seen)
     })
 }
@@ -122,7 +123,7 @@ pub fn lookup(plan: LookupPlan, reporter: &Reporter) -> Result<()> {
         let operator = looking_up.operator(&plan, ready.types()?, table.types, table.rows)?;
         let stream = Stream::of(side, &plan.bad, &plan.output, &plan.report, plan.threads);
         let operator = Box::new(operator);
-        let outputs = Outputs::new(stream.rows_target(operator.as_ref())?, files, false);
+        let outputs = Outputs::new(stream.rows_target(operator.as_ref())?, files, false, stream.stops_when_full());
         one::carry_out(One { stream, ready, operator, outputs, before: table.account }, seen)
     })
 }
@@ -163,7 +164,8 @@ pub fn join(plan: JoinPlan, reporter: &Reporter) -> Result<()> {
         });
         let files = SideFiles::open(&sides, &plan.bad, None)?;
         let results = Results::open(&plan.output, &operator.schema(), plan.threads > 1, false)?;
-        let outputs = Outputs::new(Target::Rows(Box::new(results)), files, plan.bounds.has_windows());
+        let stops = one::stops_when_full(&[&left.late, &right.late], &plan.bad, &plan.report);
+        let outputs = Outputs::new(Target::Rows(Box::new(results)), files, plan.bounds.has_windows(), stops);
         two::carry_out(&plan, ready, operator, outputs, seen)
     })
 }

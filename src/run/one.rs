@@ -86,7 +86,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Whether nobody asked for an account of what comes behind the last row that is written.
-    fn stops_when_full(&self) -> bool {
+    pub(super) fn stops_when_full(&self) -> bool {
         self.duplicates.is_none() && stops_when_full(&[self.late], self.bad, self.report)
     }
 
@@ -110,7 +110,6 @@ struct Job {
     outputs: Outputs,
     /// Somebody may be writing the input as it is read, and waiting for the results.
     live: bool,
-    stops_when_full: bool,
     ticker: Ticker,
 }
 
@@ -143,7 +142,6 @@ pub(super) fn carry_out(one: One<'_>, seen: &Seen<'_>) -> Result<()> {
         operator,
         outputs,
         live: ready.is_live(),
-        stops_when_full: stream.stops_when_full(),
         ticker: Ticker::of(stream.trigger),
     };
     let how = ready.decode(stream.input, stream.keeps_raw());
@@ -189,7 +187,7 @@ impl Job {
                 self.let_see()?;
             }
             self.tell(seen);
-            if self.stops_when_full && self.outputs.is_full() {
+            if self.outputs.is_done() {
                 break;
             }
         }

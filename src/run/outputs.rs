@@ -22,6 +22,8 @@ pub(super) struct Outputs {
     files: SideFiles,
     /// Late records would have counted in something whose end is known.
     windows: bool,
+    /// Once the row limit is reached nothing is left to do: nobody asked for an account of the rest.
+    stops_when_full: bool,
     /// Result rows that a reader was let see.
     flushed: u64,
 }
@@ -42,9 +44,9 @@ pub(super) struct Records {
 }
 
 impl Outputs {
-    /// Everything, opened.
-    pub(super) fn new(target: Target, files: SideFiles, windows: bool) -> Self {
-        Self { target, files, windows, flushed: 0 }
+    /// Everything, opened. `windows`: late records would have counted in something whose end is known.
+    pub(super) fn new(target: Target, files: SideFiles, windows: bool, stops_when_full: bool) -> Self {
+        Self { target, files, windows, stops_when_full, flushed: 0 }
     }
 
     /// Where results of a batch of one side go, and its late rows.
@@ -62,11 +64,13 @@ impl Outputs {
         Out { outputs: self, parts: [None, None] }
     }
 
-    pub(super) fn is_full(&self) -> bool {
-        match &self.target {
-            Target::Rows(results) => results.is_full(),
-            Target::Records(records) => records.file.written() >= records.limit,
-        }
+    /// Whether there is nothing left to do.
+    pub(super) fn is_done(&self) -> bool {
+        self.stops_when_full
+            && match &self.target {
+                Target::Rows(results) => results.is_full(),
+                Target::Records(records) => records.file.written() >= records.limit,
+            }
     }
 
     fn rows_written(&self) -> u64 {
@@ -154,6 +158,10 @@ pub(super) struct Out<'a> {
 }
 
 impl Emit for Out<'_> {
+    fn is_done(&self) -> bool {
+        self.outputs.is_done()
+    }
+
     fn go_on(&mut self) -> Result<()> {
         signals::check()
     }

@@ -2,7 +2,7 @@
 //!
 //! Must not know names of formats or flags: what differs between kinds was decided before.
 
-use super::one::{Seen, stops_when_full};
+use super::one::Seen;
 use super::outputs::Outputs;
 use super::side::{Ready, SideRun};
 use crate::error::Result;
@@ -21,7 +21,6 @@ struct Job {
     outputs: Outputs,
     /// Somebody may be writing an input as it is read, and waiting for the results.
     live: bool,
-    stops_when_full: bool,
 }
 
 /// Carries a join out and tells what there is to tell.
@@ -48,13 +47,11 @@ pub(super) fn carry_out(
         let side_plan = &plan.sides[side.index()];
         SideRun::new(&side_plan.input, &side_plan.clock, ready, unbounded(side))
     };
-    let late = [&plan.sides[0].late, &plan.sides[1].late];
     let mut job = Job {
         sides: [run(Side::Left, left), run(Side::Right, right)],
         operator,
         outputs,
         live: left.is_live() || right.is_live(),
-        stops_when_full: stops_when_full(&late, &plan.bad, &plan.report),
     };
     let mut merge = start(plan, ready)?;
     job.go(&mut merge, seen)?;
@@ -101,7 +98,7 @@ impl Job {
                 }
             }
             self.tell(seen);
-            if self.stops_when_full && self.outputs.is_full() {
+            if self.outputs.is_done() {
                 break;
             }
         }

@@ -101,6 +101,9 @@ impl Finder {
             for some in places.chunks(ROWS) {
                 found.add(row, some);
                 self.write_if(found.events.len() >= ROWS, batch, &mut found, tally, out)?;
+                if out.is_done() {
+                    return Ok(());
+                }
             }
             if places.is_empty() && self.setup.keeps_unmatched {
                 found.add_unmatched(row, self.setup.table.batches.len());
