@@ -16,6 +16,7 @@ use arrow::datatypes::Int32Type;
 use arrow::util::display::array_value_to_string;
 use std::sync::Arc;
 
+mod interleave;
 mod model;
 mod rules;
 mod types;

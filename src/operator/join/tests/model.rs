@@ -138,7 +138,7 @@ impl Model<'_> {
     }
 }
 
-fn events() -> impl Strategy<Value = Vec<Event>> {
+pub(super) fn events() -> impl Strategy<Value = Vec<Event>> {
     let one = (any::<bool>(), -8..8i64, 0..7usize, 0..10u8, 0..4i64, 0..12i64);
     (proptest::collection::vec(one, 0..60), 0..12i64).prop_map(|(all, delay)| {
         let (mut greatest, mut now) = ([NEVER; 2], 0);
@@ -155,7 +155,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     })
 }
 
-fn jobs() -> impl Strategy<Value = Job> {
+pub(super) fn jobs() -> impl Strategy<Value = Job> {
     let how = select(vec!["inner", "left", "right", "full", "semi", "anti"]);
     let bounds = select(vec![within(0, 5), within(-3, 2), within(2, 4), within(-6, -2), within(0, 0), tumbling("6us")]);
     let watermark = select(vec![JoinWatermark::Own, JoinWatermark::Min, JoinWatermark::Max]);
