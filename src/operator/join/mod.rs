@@ -5,6 +5,10 @@
 //! once, what comes out is settled in the order noted, and columns are put together. So a batch costs a handful of
 //! column operations and no row is ever an object of its own.
 //!
+//! That a row is past is seen at once only where it shows: rows that come out without a partner stand in a queue. No
+//! record in time meets a row that is past, so all others may be forgotten later: segments as a whole, the rest in
+//! sweeps. What is held is what waits and at most as much again, until the next sweep.
+//!
 //! Must not know files, flags or expressions. Invariant: what comes out, and its order, depends on the order of
 //! records and their marks only; not on batches, nor on when notes are settled.
 
@@ -13,6 +17,7 @@ mod expiry;
 mod gather;
 mod index;
 mod on;
+mod ordered;
 mod segment;
 mod store;
 
@@ -32,7 +37,7 @@ use arrow::datatypes::SchemaRef;
 use clocks::Clocks;
 use expiry::Expiry;
 use gather::Pairing;
-use index::{Index, Keyed, Wish};
+use index::{Index, Weights, Wish};
 use on::On;
 use segment::Incoming;
 use store::{RowId, Store};
@@ -84,8 +89,12 @@ pub struct Join {
     bound: BoundPair,
     clocks: Clocks,
     stores: [Store; 2],
+    /// Rows that come out if they have no partner by then.
     expiry: [Expiry; 2],
-    index: Index,
+    indexes: [Index; 2],
+    /// The store is to be swept as the index was.
+    swept: [bool; 2],
+    weights: Weights,
     /// The rows of the batch at hand.
     batch: [Rows; 2],
     /// What might come out: candidates, and rows without one.
@@ -118,7 +127,9 @@ impl Join {
             clocks: Clocks::new(watermark),
             stores: [Store::new(), Store::new()],
             expiry: [Expiry::default(), Expiry::default()],
-            index: Index::default(),
+            indexes: [Index::default(), Index::default()],
+            swept: [false; 2],
+            weights: Weights::default(),
             batch: [rows(), rows()],
             notes: Vec::new(),
             found: Vec::new(),
@@ -145,10 +156,11 @@ impl Join {
     /// Moves a side's watermark, to [`Watermark::END`] when it has ended, and gives out what is forgotten for it.
     pub fn on_watermark(&mut self, side: Side, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
         self.advance(side, mark, out)?;
+        Side::BOTH.into_iter().for_each(|side| self.sweep(side));
         self.end(out)?;
         if self.clocks.have_ended() {
             for side in Side::BOTH {
-                self.tallies[side.index()].heaviest = self.index.heaviest(side, self.on.types());
+                self.tallies[side.index()].heaviest = self.weights.heaviest(side, self.on.types());
             }
         }
         Ok(())
@@ -173,12 +185,13 @@ impl Join {
         self.bound.schema()
     }
 
-    /// How much is held: `groups` are the rows that wait.
+    /// How much is held: `groups` are the rows that wait, or wait for a sweep.
     pub fn state(&self) -> StateSize {
         let rows: usize = self.stores.iter().map(Store::waiting).sum();
         let stores: usize = self.stores.iter().map(Store::bytes).sum();
         let expiry: usize = self.expiry.iter().map(Expiry::bytes).sum();
-        StateSize { windows: 0, groups: rows as u64, bytes: (stores + expiry + self.index.bytes()) as u64 }
+        let indexes: usize = self.indexes.iter().map(Index::bytes).sum();
+        StateSize { windows: 0, groups: rows as u64, bytes: (stores + expiry + indexes) as u64 }
     }
 
     /// What became of a side's rows, and its keys with the most rows. Result rows are counted on the left.
@@ -188,7 +201,7 @@ impl Join {
 
     /// The keys whose rows met the most of the other side, and how many they met at least. Told once both sides ended.
     pub fn costliest(&self) -> Vec<(String, u64)> {
-        self.index.costliest(self.on.types())
+        self.weights.costliest(self.on.types())
     }
 
     /// Takes in the columns of a batch's rows, none of which waits yet.
@@ -209,10 +222,9 @@ impl Join {
         }
         if let Some(ts) = self.admit(side, row, batch, out)? {
             let rows = &self.batch[side.index()];
-            let id = rows.first.plus(row);
             match rows.keyed.as_ref().is_none_or(|keyed| keyed.is_valid(row)) {
-                true => self.meet(side, ts, id, out)?,
-                false => self.let_out(side, id, out)?,
+                true => self.meet(side, ts, row, out)?,
+                false => self.let_out(side, rows.first.plus(row), out)?,
             }
         }
         self.advance(side, batch.mark_after(row), out)
@@ -238,25 +250,14 @@ impl Join {
     }
 
     /// Finds a row's candidates. It waits for more if there may be any.
-    fn meet(&mut self, side: Side, ts: Ts, id: RowId, out: &mut dyn Emit) -> Result<()> {
-        let at = side.index();
+    fn meet(&mut self, side: Side, ts: Ts, row: usize, out: &mut dyn Emit) -> Result<()> {
         let partners = self.bounds.partners(side, ts);
-        // A left row that is written or left out for its first partner needs no other, if that is known now.
-        let is_first_enough = side == Side::Left && !self.kind.pairs && !self.bound.asks();
-        let enough = if is_first_enough { 1 } else { usize::MAX };
-        let wish = Wish { partners, enough, waits: !self.clocks.forgets(side, partners.1) };
+        let id = self.batch[side.index()].first.plus(row);
         let mut found = std::mem::take(&mut self.found);
-        let waits = match self.stores[at].place(id) {
-            Some((segment, row)) => {
-                let segment = &self.stores[at].segments()[segment];
-                let row = Keyed { side, ts, id, hash: segment.hash(row), key: segment.key(row) };
-                self.index.meet(&self.stores, row, wish, &mut found)
-            }
-            None => false,
-        };
+        let enough = self.find(side, row, partners, &mut found);
+        let waits = found.len() < enough && !self.clocks.forgets(side, partners.1);
         if waits {
-            self.stores[at].keep(id);
-            self.expiry[at].push((partners.1, id));
+            self.keep(side, row, partners.1);
         }
         for other in found.drain(..) {
             let pair = if side == Side::Left { [id, other] } else { [other, id] };
@@ -266,20 +267,59 @@ impl Join {
         if waits { Ok(()) } else { self.let_out(side, id, out) }
     }
 
-    /// Moves a side's watermark and forgets the rows whose partners are all past, in the order in which that happened.
+    /// Finds a row's candidates. How many are enough.
+    #[inline]
+    fn find(&mut self, side: Side, row: usize, partners: (Ts, Ts), found: &mut Vec<RowId>) -> usize {
+        // A left row that is written or left out for its first partner needs no other, if that is known now.
+        let is_first_enough = side == Side::Left && !self.kind.pairs && !self.bound.asks();
+        let enough = if is_first_enough { 1 } else { usize::MAX };
+        let (at, of) = (side.index(), side.other().index());
+        if let Some(fresh) = self.stores[at].fresh() {
+            let (keyed, others) = (fresh.keyed(row, self.batch[at].first.plus(row)), &self.stores[of]);
+            self.indexes[of].find(keyed, Wish { partners, enough }, |other| others.has_key(other, keyed.key), found);
+        }
+        enough
+    }
+
+    /// Lets a row of the batch at hand wait for partners until `last`.
+    #[inline]
+    fn keep(&mut self, side: Side, row: usize, last: Ts) {
+        let at = side.index();
+        let id = self.batch[at].first.plus(row);
+        let Some(fresh) = self.stores[at].fresh() else { return };
+        let is_due = self.indexes[at].insert(fresh.keyed(row, id));
+        self.stores[at].keep(row, last);
+        if self.kind.unmatched(side) {
+            self.expiry[at].push((last, id));
+        }
+        if is_due {
+            self.sweep(side);
+        }
+    }
+
+    /// Lets go of all rows of a side that no partner can come for, once the batch has ended.
+    fn sweep(&mut self, side: Side) {
+        let (clocks, bounds) = (&self.clocks, &self.bounds);
+        let is_past = |ts| clocks.forgets(side, bounds.partners(side, ts).1);
+        self.indexes[side.index()].sweep(is_past, side, &mut self.weights);
+        self.swept[side.index()] = true;
+    }
+
+    /// Moves a side's watermark and lets out the rows whose partners are all past, in the order in which that happened.
+    #[inline]
     fn advance(&mut self, side: Side, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
         if !self.clocks.advance(side, mark) {
             return Ok(());
         }
         while let Some((side, id)) = self.next_due() {
-            if self.forget(side, id) {
+            if self.stores[side.index()].is_alone(id) {
                 self.let_out(side, id, out)?;
             }
         }
         Ok(())
     }
 
-    /// The next row that no partner can come for.
+    /// The next row of those in queues that no partner can come for.
     fn next_due(&mut self) -> Option<(Side, RowId)> {
         let due = |side: Side| {
             let (last, id) = self.expiry[side.index()].first()?;
@@ -290,13 +330,11 @@ impl Join {
         Some((side, id))
     }
 
-    /// Whether the row waited until now.
-    fn forget(&mut self, side: Side, id: RowId) -> bool {
-        let store = &self.stores[side.index()];
-        let Some((ts, hash)) = store.waits(id) else { return false };
-        self.index.remove(Keyed { side, ts, id, hash, key: store.key(id) });
-        self.stores[side.index()].drop_row(id);
-        true
+    /// A left row that is decided waits no more.
+    fn forget(&mut self, left: RowId) {
+        let Some(row) = self.stores[0].waits(left) else { return };
+        self.indexes[0].remove(row, Side::Left, &mut self.weights);
+        self.stores[0].drop_row(left);
     }
 
     fn note_candidate(&mut self, [left, right]: [RowId; 2], out: &mut dyn Emit) -> Result<()> {
@@ -335,7 +373,7 @@ impl Join {
         }
         let is_first = self.stores[0].matched(left);
         if is_first {
-            self.forget(Side::Left, left);
+            self.forget(left);
         }
         (is_first && self.kind.left_once).then_some([Some(left), None])
     }
@@ -395,19 +433,24 @@ impl Join {
     /// A batch has ended: nothing is left to settle, and what no row needs that waits is let go.
     fn end(&mut self, out: &mut dyn Emit) -> Result<()> {
         self.settle(out)?;
-        self.stores.iter_mut().try_for_each(Store::tidy)
+        let (clocks, bounds) = (&self.clocks, &self.bounds);
+        for side in Side::BOTH {
+            let store = &mut self.stores[side.index()];
+            if std::mem::take(&mut self.swept[side.index()]) {
+                store.sweep(|ts| clocks.forgets(side, bounds.partners(side, ts).1));
+            }
+            store.tidy(|last| clocks.forgets(side, last))?;
+        }
+        Ok(())
     }
 
     /// The keys have other bytes now.
     fn rebuild_index(&mut self) {
-        self.index = Index::default();
-        for side in Side::BOTH {
-            for id in self.stores[side.index()].all_waiting() {
-                let store = &self.stores[side.index()];
-                let Some((ts, hash)) = store.waits(id) else { continue };
-                let wish = Wish { partners: (ts, ts), enough: usize::MAX, waits: true };
-                self.index.meet(&self.stores, Keyed { side, ts, id, hash, key: store.key(id) }, wish, &mut self.found);
-                self.found.clear();
+        self.weights = Weights::default();
+        for (index, store) in self.indexes.iter_mut().zip(&self.stores) {
+            *index = Index::default();
+            for row in store.all_waiting().filter_map(|id| store.waits(id)) {
+                index.insert(row);
             }
         }
     }
