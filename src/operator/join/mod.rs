@@ -30,7 +30,7 @@ use crate::error::Result;
 use crate::event::{EventBatch, Side, TwoSided, Watermark};
 use crate::pairing::{Bounds, JoinKind, JoinWatermark};
 use crate::schema::FieldType;
-use crate::time::Ts;
+use crate::time::{Span, Ts};
 use arrow::array::ArrayRef;
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::SchemaRef;
@@ -110,6 +110,12 @@ struct Rows {
     keyed: Option<NullBuffer>,
 }
 
+/// About how long after its own time a row of a side is past.
+fn wait_of(side: Side, bounds: &Bounds) -> Span {
+    let any = Ts::from_micros(0);
+    bounds.partners(side, any).1.since(any)
+}
+
 impl Join {
     /// A join of nothing yet.
     pub fn new(setup: JoinSetup) -> Result<Self> {
@@ -118,7 +124,6 @@ impl Join {
         let rows = || Rows { first: RowId::FIRST, keyed: None };
         Ok(Join {
             kind,
-            bounds,
             on: On::new(&sides)?,
             bound: pair.bind([&types[0], &types[1]])?,
             sides,
@@ -126,7 +131,8 @@ impl Join {
             pair,
             clocks: Clocks::new(watermark),
             stores: [Store::new(), Store::new()],
-            expiry: [Expiry::default(), Expiry::default()],
+            expiry: Side::BOTH.map(|side| Expiry::new(wait_of(side, &bounds))),
+            bounds,
             indexes: [Index::default(), Index::default()],
             swept: [false; 2],
             weights: Weights::default(),
@@ -253,12 +259,8 @@ impl Join {
     fn meet(&mut self, side: Side, ts: Ts, row: usize, out: &mut dyn Emit) -> Result<()> {
         let partners = self.bounds.partners(side, ts);
         let id = self.batch[side.index()].first.plus(row);
+        let waits = self.find(side, row, id, partners);
         let mut found = std::mem::take(&mut self.found);
-        let enough = self.find(side, row, partners, &mut found);
-        let waits = found.len() < enough && !self.clocks.forgets(side, partners.1);
-        if waits {
-            self.keep(side, row, partners.1);
-        }
         for other in found.drain(..) {
             let pair = if side == Side::Left { [id, other] } else { [other, id] };
             self.note_candidate(pair, out)?;
@@ -267,34 +269,29 @@ impl Join {
         if waits { Ok(()) } else { self.let_out(side, id, out) }
     }
 
-    /// Finds a row's candidates. How many are enough.
+    /// Finds a row's candidates, and lets it be found unless it has enough or none can come. Whether it waits.
     #[inline]
-    fn find(&mut self, side: Side, row: usize, partners: (Ts, Ts), found: &mut Vec<RowId>) -> usize {
+    fn find(&mut self, side: Side, row: usize, id: RowId, partners: (Ts, Ts)) -> bool {
+        let (at, of) = (side.index(), side.other().index());
         // A left row that is written or left out for its first partner needs no other, if that is known now.
         let is_first_enough = side == Side::Left && !self.kind.pairs && !self.bound.asks();
         let enough = if is_first_enough { 1 } else { usize::MAX };
-        let (at, of) = (side.index(), side.other().index());
-        if let Some(fresh) = self.stores[at].fresh() {
-            let (keyed, others) = (fresh.keyed(row, self.batch[at].first.plus(row)), &self.stores[of]);
-            self.indexes[of].find(keyed, Wish { partners, enough }, |other| others.has_key(other, keyed.key), found);
+        let Some(fresh) = self.stores[at].fresh() else { return false };
+        let (keyed, others) = (fresh.keyed(row, id), &self.stores[of]);
+        let has_key = |other| others.has_key(other, keyed.key);
+        self.indexes[of].find(keyed, Wish { partners, enough }, has_key, &mut self.found);
+        if self.found.len() >= enough || self.clocks.forgets(side, partners.1) {
+            return false;
         }
-        enough
-    }
-
-    /// Lets a row of the batch at hand wait for partners until `last`.
-    #[inline]
-    fn keep(&mut self, side: Side, row: usize, last: Ts) {
-        let at = side.index();
-        let id = self.batch[at].first.plus(row);
-        let Some(fresh) = self.stores[at].fresh() else { return };
-        let is_due = self.indexes[at].insert(fresh.keyed(row, id));
-        self.stores[at].keep(row, last);
+        let is_due = self.indexes[at].insert(keyed);
+        self.stores[at].keep(row, partners.1);
         if self.kind.unmatched(side) {
-            self.expiry[at].push((last, id));
+            self.expiry[at].push((partners.1, id));
         }
         if is_due {
             self.sweep(side);
         }
+        true
     }
 
     /// Lets go of all rows of a side that no partner can come for, once the batch has ended.
@@ -322,8 +319,8 @@ impl Join {
     /// The next row of those in queues that no partner can come for.
     fn next_due(&mut self) -> Option<(Side, RowId)> {
         let due = |side: Side| {
-            let (last, id) = self.expiry[side.index()].first()?;
-            self.clocks.forgets(side, last).then_some((last, side, id))
+            let (last, id) = self.expiry[side.index()].first(|last| self.clocks.forgets(side, last))?;
+            Some((last, side, id))
         };
         let (_, side, id) = Side::BOTH.into_iter().filter_map(due).min()?;
         self.expiry[side.index()].pop();
