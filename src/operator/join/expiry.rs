@@ -16,6 +16,9 @@ const BUCKETS: u64 = 32;
 /// The shortest bucket has two to the power of so many microseconds: a second.
 const SHORTEST: u32 = 20;
 
+/// An empty queue keeps room for so many rows.
+const SPARE: usize = 256;
+
 /// The instant after which no partner can come, and the row.
 pub(super) type Due = (Ts, RowId);
 
@@ -99,7 +102,10 @@ impl Expiry {
         if let Some((bucket, mut rows)) = self.later.pop_first() {
             rows.sort_unstable();
             self.rows_later -= rows.len();
-            self.in_order.extend(rows);
+            match self.in_order.is_empty() {
+                true => self.in_order = rows.into(),
+                false => self.in_order.extend(rows),
+            }
             self.edge = bucket + 1;
         }
     }
@@ -110,6 +116,9 @@ impl Expiry {
             (Some(a), Some(Reverse(b))) if b < a => drop(self.others.pop()),
             (None, _) => drop(self.others.pop()),
             _ => drop(self.in_order.pop_front()),
+        }
+        if self.in_order.is_empty() && self.in_order.capacity() > SPARE {
+            self.in_order = VecDeque::new();
         }
     }
 

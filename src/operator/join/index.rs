@@ -3,7 +3,7 @@
 //! An entry has the hash and the time of its row, so nothing else is touched for a record that meets none. Rows with
 //! one hash stand together; whether keys are equal is asked of the rows that are close enough in time. Rows that no
 //! partner can come for are not taken out one by one: those of the whole table are swept out once as many rows came in
-//! as the last sweep left, which costs each row a step or two over memory in its order.
+//! as the last sweep left, or some times as many looked for others. So a sweep costs each row a step or two.
 //! Must not know windows, marks or kinds of join. The bytes of keys are the stores'.
 
 use super::ordered::Ordered;
@@ -20,16 +20,19 @@ use hashbrown::hash_table::Entry as Place;
 /// Keys with fewer rows or pairs while they were held are not weighed: they cost nothing.
 const WEIGHED: u64 = 16;
 
-/// At least so many rows come in between two sweeps.
+/// At least so many rows come in between two sweeps, if rows come in.
 const SWEPT: usize = 256;
+
+/// As many look-ups as bring the next sweep as near as one row that comes in.
+const LOOK_UPS: usize = 4;
 
 /// Hashes of keys to rows of one side.
 #[derive(Default)]
 pub(super) struct Index {
     table: HashTable<Entry>,
     rows: usize,
-    /// Rows that came in since the last sweep.
-    added: usize,
+    /// Look-ups since the last sweep, and rows that came in, each as so many.
+    used: usize,
     /// Rows that the last sweep left.
     left: usize,
 }
@@ -85,6 +88,7 @@ impl Index {
     /// that row's key.
     #[inline]
     pub(super) fn find(&mut self, row: Keyed<'_>, wish: Wish, has_key: impl Fn(RowId) -> bool, found: &mut Vec<RowId>) {
+        self.used += 1;
         let Some(entry) = self.table.find_mut(row.hash, |entry| entry.hash == row.hash) else { return };
         match &mut entry.rows {
             Rows::One(ts, id) => {
@@ -100,16 +104,21 @@ impl Index {
         }
     }
 
-    /// Lets a row be found. Whether a sweep is due.
+    /// Lets a row be found.
     #[inline]
-    pub(super) fn insert(&mut self, row: Keyed<'_>) -> bool {
+    pub(super) fn insert(&mut self, row: Keyed<'_>) {
         match self.table.entry(row.hash, |entry| entry.hash == row.hash, |entry| entry.hash) {
             Place::Vacant(place) => drop(place.insert(Entry { hash: row.hash, rows: Rows::One(row.ts, row.id) })),
             Place::Occupied(mut place) => place.get_mut().rows.insert(row),
         }
         self.rows += 1;
-        self.added += 1;
-        self.added > self.left.max(SWEPT)
+        self.used += LOOK_UPS;
+    }
+
+    /// Whether a sweep is due.
+    #[inline]
+    pub(super) fn is_due(&self) -> bool {
+        self.used > LOOK_UPS * self.left.max(SWEPT)
     }
 
     /// Takes out a row that was let in, if it is still there.
@@ -148,7 +157,7 @@ impl Index {
         if self.table.capacity() > 4 * self.table.len().max(SWEPT) {
             self.table.shrink_to(2 * self.table.len(), |entry| entry.hash);
         }
-        (self.added, self.left) = (0, self.rows);
+        (self.used, self.left) = (0, self.rows);
     }
 
     /// Bytes of memory held, those of hot keys aside.

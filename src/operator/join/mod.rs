@@ -7,7 +7,7 @@
 //!
 //! That a row is past is seen at once only where it shows: rows that come out without a partner stand in a queue. No
 //! record in time meets a row that is past, so all others may be forgotten later: segments as a whole, the rest in
-//! sweeps. What is held is what waits and at most as much again, until the next sweep.
+//! sweeps. What is held is what waits, and at most about as much again until the next sweep.
 //!
 //! Must not know files, flags or expressions. Invariant: what comes out, and its order, depends on the order of
 //! records and their marks only; not on batches, nor on when notes are settled.
@@ -260,6 +260,11 @@ impl Join {
         let partners = self.bounds.partners(side, ts);
         let id = self.batch[side.index()].first.plus(row);
         let waits = self.find(side, row, id, partners);
+        for side in Side::BOTH {
+            if self.indexes[side.index()].is_due() {
+                self.sweep(side);
+            }
+        }
         let mut found = std::mem::take(&mut self.found);
         for other in found.drain(..) {
             let pair = if side == Side::Left { [id, other] } else { [other, id] };
@@ -283,13 +288,10 @@ impl Join {
         if self.found.len() >= enough || self.clocks.forgets(side, partners.1) {
             return false;
         }
-        let is_due = self.indexes[at].insert(keyed);
+        self.indexes[at].insert(keyed);
         self.stores[at].keep(row, partners.1);
         if self.kind.unmatched(side) {
             self.expiry[at].push((partners.1, id));
-        }
-        if is_due {
-            self.sweep(side);
         }
         true
     }
