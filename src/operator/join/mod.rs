@@ -312,7 +312,7 @@ impl Join {
         }
         while let Some((side, id)) = self.next_due() {
             if self.stores[side.index()].is_alone(id) {
-                self.let_out(side, id, out)?;
+                self.note_alone(side, id, out)?;
             }
         }
         Ok(())
@@ -348,10 +348,13 @@ impl Join {
     fn let_out(&mut self, side: Side, id: RowId, out: &mut dyn Emit) -> Result<()> {
         let may_come_out =
             self.kind.unmatched(side) && (self.bound.asks() || !self.stores[side.index()].is_matched(id));
-        match (may_come_out, side) {
-            (false, _) => Ok(()),
-            (true, Side::Left) => self.note([Some(id), None], out),
-            (true, Side::Right) => self.note([None, Some(id)], out),
+        if may_come_out { self.note_alone(side, id, out) } else { Ok(()) }
+    }
+
+    fn note_alone(&mut self, side: Side, id: RowId, out: &mut dyn Emit) -> Result<()> {
+        match side {
+            Side::Left => self.note([Some(id), None], out),
+            Side::Right => self.note([None, Some(id)], out),
         }
     }
 
