@@ -114,8 +114,9 @@ fn late_and_kept() -> Section {
                 "A left row is forgotten once the right side's watermark is past its time plus HI, a right row once \
                  the left side's is past its time less LO; with --window, once the other side's has reached the \
                  window's end. If it found no partner it is written at that moment, where the kind of join has such \
-                 rows. So what is held is bounded by the interval and the delay. A side without a delay reaches its \
-                 end first.",
+                 rows. So what is held is bounded by the interval and the delay: it is what may still find a partner, \
+                 and at most about as much again that is not cleared away yet. A side without a delay reaches its end \
+                 first.",
             ),
             Paragraph::Text(
                 "--join-watermark min or max makes both sides go by the smaller or the greater of the two watermarks, \

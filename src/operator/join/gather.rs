@@ -57,7 +57,8 @@ struct Sources {
 
 impl Sources {
     fn of(places: impl Iterator<Item = Option<Place>>, segments: usize) -> Self {
-        let mut sources = Sources { segments: Vec::new(), rows: Vec::new(), has_missing: false };
+        let rows = Vec::with_capacity(places.size_hint().0);
+        let mut sources = Sources { segments: Vec::new(), rows, has_missing: false };
         let mut source_of = vec![usize::MAX; segments];
         for place in places {
             let Some((segment, row)) = place else {

@@ -5,6 +5,10 @@
 //! once, what comes out is settled in the order noted, and columns are put together. So a batch costs a handful of
 //! column operations and no row is ever an object of its own.
 //!
+//! That a row is past is seen at once only where it shows: rows that come out without a partner stand in a queue. No
+//! record in time meets a row that is past, so all others may be forgotten later: segments as a whole, the rest in
+//! sweeps. What is held is what waits, and at most about as much again until the next sweep.
+//!
 //! Must not know files, flags or expressions. Invariant: what comes out, and its order, depends on the order of
 //! records and their marks only; not on batches, nor on when notes are settled.
 
@@ -13,6 +17,7 @@ mod expiry;
 mod gather;
 mod index;
 mod on;
+mod ordered;
 mod segment;
 mod store;
 
@@ -25,14 +30,14 @@ use crate::error::Result;
 use crate::event::{EventBatch, Side, TwoSided, Watermark};
 use crate::pairing::{Bounds, JoinKind, JoinWatermark};
 use crate::schema::FieldType;
-use crate::time::Ts;
+use crate::time::{Span, Ts};
 use arrow::array::ArrayRef;
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::SchemaRef;
 use clocks::Clocks;
 use expiry::Expiry;
 use gather::Pairing;
-use index::{Index, Keyed, Wish};
+use index::{Index, Weights, Wish};
 use on::On;
 use segment::Incoming;
 use store::{RowId, Store};
@@ -84,12 +89,18 @@ pub struct Join {
     bound: BoundPair,
     clocks: Clocks,
     stores: [Store; 2],
+    /// Rows that come out if they have no partner by then.
     expiry: [Expiry; 2],
-    index: Index,
+    indexes: [Index; 2],
+    /// The store is to be swept as the index was.
+    swept: [bool; 2],
+    weights: Weights,
     /// The rows of the batch at hand.
     batch: [Rows; 2],
     /// What might come out: candidates, and rows without one.
     notes: Vec<Pairing>,
+    /// Nobody wants more rows, nor to know what becomes of records.
+    is_done: bool,
     found: Vec<RowId>,
     tallies: [Tally; 2],
 }
@@ -101,6 +112,12 @@ struct Rows {
     keyed: Option<NullBuffer>,
 }
 
+/// About how long after its own time a row of a side is past.
+fn wait_of(side: Side, bounds: &Bounds) -> Span {
+    let any = Ts::from_micros(0);
+    bounds.partners(side, any).1.since(any)
+}
+
 impl Join {
     /// A join of nothing yet.
     pub fn new(setup: JoinSetup) -> Result<Self> {
@@ -109,7 +126,6 @@ impl Join {
         let rows = || Rows { first: RowId::FIRST, keyed: None };
         Ok(Join {
             kind,
-            bounds,
             on: On::new(&sides)?,
             bound: pair.bind([&types[0], &types[1]])?,
             sides,
@@ -117,10 +133,14 @@ impl Join {
             pair,
             clocks: Clocks::new(watermark),
             stores: [Store::new(), Store::new()],
-            expiry: [Expiry::default(), Expiry::default()],
-            index: Index::default(),
+            expiry: Side::BOTH.map(|side| Expiry::new(wait_of(side, &bounds))),
+            bounds,
+            indexes: [Index::default(), Index::default()],
+            swept: [false; 2],
+            weights: Weights::default(),
             batch: [rows(), rows()],
             notes: Vec::new(),
+            is_done: false,
             found: Vec::new(),
             tallies: [Tally::default(), Tally::default()],
         })
@@ -137,6 +157,9 @@ impl Join {
             done[side.index()] += rows as usize;
             for row in from..done[side.index()] {
                 self.take_record(side, row, &batch.sides[side.index()], out)?;
+                if self.is_done {
+                    return Ok(());
+                }
             }
         }
         self.end(out)
@@ -145,10 +168,11 @@ impl Join {
     /// Moves a side's watermark, to [`Watermark::END`] when it has ended, and gives out what is forgotten for it.
     pub fn on_watermark(&mut self, side: Side, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
         self.advance(side, mark, out)?;
+        Side::BOTH.into_iter().for_each(|side| self.sweep(side));
         self.end(out)?;
         if self.clocks.have_ended() {
             for side in Side::BOTH {
-                self.tallies[side.index()].heaviest = self.index.heaviest(side, self.on.types());
+                self.tallies[side.index()].heaviest = self.weights.heaviest(side, self.on.types());
             }
         }
         Ok(())
@@ -173,12 +197,13 @@ impl Join {
         self.bound.schema()
     }
 
-    /// How much is held: `groups` are the rows that wait.
+    /// How much is held: `groups` are the rows that wait, or wait for a sweep.
     pub fn state(&self) -> StateSize {
         let rows: usize = self.stores.iter().map(Store::waiting).sum();
         let stores: usize = self.stores.iter().map(Store::bytes).sum();
         let expiry: usize = self.expiry.iter().map(Expiry::bytes).sum();
-        StateSize { windows: 0, groups: 0, rows: rows as u64, bytes: (stores + expiry + self.index.bytes()) as u64 }
+        let indexes: usize = self.indexes.iter().map(Index::bytes).sum();
+        StateSize { windows: 0, groups: 0, rows: rows as u64, bytes: (stores + expiry + indexes) as u64 }
     }
 
     /// What became of a side's rows, and its keys with the most rows. Result rows are counted on the left.
@@ -188,7 +213,7 @@ impl Join {
 
     /// The keys whose rows met the most of the other side, and how many they met at least. Told once both sides ended.
     pub fn costliest(&self) -> Vec<(String, u64)> {
-        self.index.costliest(self.on.types())
+        self.weights.costliest(self.on.types())
     }
 
     /// Takes in the columns of a batch's rows, none of which waits yet.
@@ -209,10 +234,9 @@ impl Join {
         }
         if let Some(ts) = self.admit(side, row, batch, out)? {
             let rows = &self.batch[side.index()];
-            let id = rows.first.plus(row);
             match rows.keyed.as_ref().is_none_or(|keyed| keyed.is_valid(row)) {
-                true => self.meet(side, ts, id, out)?,
-                false => self.let_out(side, id, out)?,
+                true => self.meet(side, ts, row, out)?,
+                false => self.let_out(side, rows.first.plus(row), out)?,
             }
         }
         self.advance(side, batch.mark_after(row), out)
@@ -238,26 +262,16 @@ impl Join {
     }
 
     /// Finds a row's candidates. It waits for more if there may be any.
-    fn meet(&mut self, side: Side, ts: Ts, id: RowId, out: &mut dyn Emit) -> Result<()> {
-        let at = side.index();
+    fn meet(&mut self, side: Side, ts: Ts, row: usize, out: &mut dyn Emit) -> Result<()> {
         let partners = self.bounds.partners(side, ts);
-        // A left row that is written or left out for its first partner needs no other, if that is known now.
-        let is_first_enough = side == Side::Left && !self.kind.pairs && !self.bound.asks();
-        let enough = if is_first_enough { 1 } else { usize::MAX };
-        let wish = Wish { partners, enough, waits: !self.clocks.forgets(side, partners.1) };
-        let mut found = std::mem::take(&mut self.found);
-        let waits = match self.stores[at].place(id) {
-            Some((segment, row)) => {
-                let segment = &self.stores[at].segments()[segment];
-                let row = Keyed { side, ts, id, hash: segment.hash(row), key: segment.key(row) };
-                self.index.meet(&self.stores, row, wish, &mut found)
+        let id = self.batch[side.index()].first.plus(row);
+        let waits = self.find(side, row, id, partners);
+        for side in Side::BOTH {
+            if self.indexes[side.index()].is_due() {
+                self.sweep(side);
             }
-            None => false,
-        };
-        if waits {
-            self.stores[at].keep(id);
-            self.expiry[at].push((partners.1, id));
         }
+        let mut found = std::mem::take(&mut self.found);
         for other in found.drain(..) {
             let pair = if side == Side::Left { [id, other] } else { [other, id] };
             self.note_candidate(pair, out)?;
@@ -266,37 +280,66 @@ impl Join {
         if waits { Ok(()) } else { self.let_out(side, id, out) }
     }
 
-    /// Moves a side's watermark and forgets the rows whose partners are all past, in the order in which that happened.
+    /// Finds a row's candidates, and lets it be found unless it has enough or none can come. Whether it waits.
+    #[inline]
+    fn find(&mut self, side: Side, row: usize, id: RowId, partners: (Ts, Ts)) -> bool {
+        let (at, of) = (side.index(), side.other().index());
+        // A left row that is written or left out for its first partner needs no other, if that is known now.
+        let is_first_enough = side == Side::Left && !self.kind.pairs && !self.bound.asks();
+        let enough = if is_first_enough { 1 } else { usize::MAX };
+        let Some(fresh) = self.stores[at].fresh() else { return false };
+        let (keyed, others) = (fresh.keyed(row, id), &self.stores[of]);
+        let has_key = |other| others.has_key(other, keyed.key);
+        self.indexes[of].find(keyed, Wish { partners, enough }, has_key, &mut self.found);
+        if self.found.len() >= enough || self.clocks.forgets(side, partners.1) {
+            return false;
+        }
+        self.indexes[at].insert(keyed);
+        self.stores[at].keep(row, partners.1);
+        if self.kind.unmatched(side) {
+            self.expiry[at].push((partners.1, id));
+        }
+        true
+    }
+
+    /// Lets go of all rows of a side that no partner can come for, once the batch has ended.
+    fn sweep(&mut self, side: Side) {
+        let (clocks, bounds) = (&self.clocks, &self.bounds);
+        let is_past = |ts| clocks.forgets(side, bounds.partners(side, ts).1);
+        self.indexes[side.index()].sweep(is_past, side, &mut self.weights);
+        self.swept[side.index()] = true;
+    }
+
+    /// Moves a side's watermark and lets out the rows whose partners are all past, in the order in which that happened.
+    #[inline]
     fn advance(&mut self, side: Side, mark: Watermark, out: &mut dyn Emit) -> Result<()> {
         if !self.clocks.advance(side, mark) {
             return Ok(());
         }
         while let Some((side, id)) = self.next_due() {
-            if self.forget(side, id) {
-                self.let_out(side, id, out)?;
+            if self.stores[side.index()].is_alone(id) {
+                self.note_alone(side, id, out)?;
             }
         }
         Ok(())
     }
 
-    /// The next row that no partner can come for.
+    /// The next row of those in queues that no partner can come for.
     fn next_due(&mut self) -> Option<(Side, RowId)> {
         let due = |side: Side| {
-            let (last, id) = self.expiry[side.index()].first()?;
-            self.clocks.forgets(side, last).then_some((last, side, id))
+            let (last, id) = self.expiry[side.index()].first(|last| self.clocks.forgets(side, last))?;
+            Some((last, side, id))
         };
         let (_, side, id) = Side::BOTH.into_iter().filter_map(due).min()?;
         self.expiry[side.index()].pop();
         Some((side, id))
     }
 
-    /// Whether the row waited until now.
-    fn forget(&mut self, side: Side, id: RowId) -> bool {
-        let store = &self.stores[side.index()];
-        let Some((ts, hash)) = store.waits(id) else { return false };
-        self.index.remove(Keyed { side, ts, id, hash, key: store.key(id) });
-        self.stores[side.index()].drop_row(id);
-        true
+    /// A left row that is decided waits no more.
+    fn forget(&mut self, left: RowId) {
+        let Some(row) = self.stores[0].waits(left) else { return };
+        self.indexes[0].remove(row, Side::Left, &mut self.weights);
+        self.stores[0].drop_row(left);
     }
 
     fn note_candidate(&mut self, [left, right]: [RowId; 2], out: &mut dyn Emit) -> Result<()> {
@@ -311,10 +354,13 @@ impl Join {
     fn let_out(&mut self, side: Side, id: RowId, out: &mut dyn Emit) -> Result<()> {
         let may_come_out =
             self.kind.unmatched(side) && (self.bound.asks() || !self.stores[side.index()].is_matched(id));
-        match (may_come_out, side) {
-            (false, _) => Ok(()),
-            (true, Side::Left) => self.note([Some(id), None], out),
-            (true, Side::Right) => self.note([None, Some(id)], out),
+        if may_come_out { self.note_alone(side, id, out) } else { Ok(()) }
+    }
+
+    fn note_alone(&mut self, side: Side, id: RowId, out: &mut dyn Emit) -> Result<()> {
+        match side {
+            Side::Left => self.note([Some(id), None], out),
+            Side::Right => self.note([None, Some(id)], out),
         }
     }
 
@@ -335,7 +381,7 @@ impl Join {
         }
         let is_first = self.stores[0].matched(left);
         if is_first {
-            self.forget(Side::Left, left);
+            self.forget(left);
         }
         (is_first && self.kind.left_once).then_some([Some(left), None])
     }
@@ -348,6 +394,7 @@ impl Join {
         let notes = std::mem::take(&mut self.notes);
         let written = if self.bound.asks() { self.settle_asked(&notes)? } else { notes };
         self.write(&written, out)?;
+        self.is_done = out.is_done();
         self.notes = written;
         self.notes.clear();
         Ok(())
@@ -395,19 +442,24 @@ impl Join {
     /// A batch has ended: nothing is left to settle, and what no row needs that waits is let go.
     fn end(&mut self, out: &mut dyn Emit) -> Result<()> {
         self.settle(out)?;
-        self.stores.iter_mut().try_for_each(Store::tidy)
+        let (clocks, bounds) = (&self.clocks, &self.bounds);
+        for side in Side::BOTH {
+            let store = &mut self.stores[side.index()];
+            if std::mem::take(&mut self.swept[side.index()]) {
+                store.sweep(|ts| clocks.forgets(side, bounds.partners(side, ts).1));
+            }
+            store.tidy(|last| clocks.forgets(side, last))?;
+        }
+        Ok(())
     }
 
     /// The keys have other bytes now.
     fn rebuild_index(&mut self) {
-        self.index = Index::default();
-        for side in Side::BOTH {
-            for id in self.stores[side.index()].all_waiting() {
-                let store = &self.stores[side.index()];
-                let Some((ts, hash)) = store.waits(id) else { continue };
-                let wish = Wish { partners: (ts, ts), enough: usize::MAX, waits: true };
-                self.index.meet(&self.stores, Keyed { side, ts, id, hash, key: store.key(id) }, wish, &mut self.found);
-                self.found.clear();
+        self.weights = Weights::default();
+        for (index, store) in self.indexes.iter_mut().zip(&self.stores) {
+            *index = Index::default();
+            for row in store.all_waiting().filter_map(|id| store.waits(id)) {
+                index.insert(row);
             }
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Must not know other segments, windows or kinds of join.
 
+use super::index::Keyed;
 use super::store::RowId;
 use crate::error::{Error, Result};
 use crate::keys::{self, Keys};
@@ -33,6 +34,8 @@ pub(super) struct Segment {
     waits: Bits,
     matched: Bits,
     waiting: usize,
+    /// The last instant at which a partner of any of them can come.
+    last: Ts,
     bytes: usize,
 }
 
@@ -42,7 +45,8 @@ impl Segment {
         let Incoming { times, keys, columns } = incoming;
         let rows = times.len();
         let (waits, matched) = (Bits::new(rows), Bits::new(rows));
-        let mut new = Segment { first, offsets: None, times, keys, columns, waits, matched, waiting: 0, bytes: 0 };
+        let (offsets, waiting, last, bytes) = (None, 0, Ts::MIN, 0);
+        let mut new = Segment { first, offsets, times, keys, columns, waits, matched, waiting, last, bytes };
         new.bytes = new.measure();
         new
     }
@@ -82,16 +86,22 @@ impl Segment {
         Ts::from_micros(self.times[row])
     }
 
+    /// The last instant at which a partner of a row that waits, or waited, can come.
+    pub(super) fn last(&self) -> Ts {
+        self.last
+    }
+
+    /// A row, given its id, with its key.
+    #[inline]
+    pub(super) fn keyed(&self, row: usize, id: RowId) -> Keyed<'_> {
+        let index = self.keys.index(row);
+        Keyed { ts: self.time(row), id, hash: self.keys.hash(index), key: self.keys.key(index) }
+    }
+
     /// The bytes of a row's key.
     #[inline]
     pub(super) fn key(&self, row: usize) -> &[u8] {
         self.keys.key(self.keys.index(row))
-    }
-
-    /// The hash of a row's key.
-    #[inline]
-    pub(super) fn hash(&self, row: usize) -> u64 {
-        self.keys.hash(self.keys.index(row))
     }
 
     /// Whether a row waits.
@@ -100,10 +110,20 @@ impl Segment {
         self.waits.get(row)
     }
 
-    /// Lets a row wait.
+    /// Lets a row wait until `last`.
     #[inline]
-    pub(super) fn keep(&mut self, row: usize) {
+    pub(super) fn keep(&mut self, row: usize, last: Ts) {
         self.waiting += usize::from(self.waits.set(row));
+        self.last = self.last.max(last);
+    }
+
+    /// The rows whose times are past wait no more.
+    pub(super) fn sweep(&mut self, is_past: impl Fn(Ts) -> bool) {
+        for row in 0..self.len() {
+            if self.waits.get(row) && is_past(self.time(row)) {
+                self.drop_row(row);
+            }
+        }
     }
 
     /// A row waits no more.
@@ -192,6 +212,7 @@ impl Segment {
         self.keys = keys;
         self.times.extend_from_slice(&after.times);
         self.waiting += after.waiting;
+        self.last = self.last.max(after.last);
         self.offsets = Some(offsets);
         self.bytes = self.measure();
         Ok(())

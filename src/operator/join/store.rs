@@ -1,10 +1,12 @@
 //! The rows of one side that still count, and what is known of each: its columns, its key, whether it waits and
 //! whether it was matched.
 //!
-//! Rows stay in the columns that they came in, a segment per batch. Once most of a segment is of no use the rest is
-//! copied, and small neighbours become one, so memory follows the rows that wait. A row keeps its id all the while.
-//! Must not know windows, marks or kinds of join.
+//! Rows stay in the columns that they came in, a segment per batch. A segment goes once no partner can come for any of
+//! its rows. Those of a segment that others keep alive are told apart by a sweep now and then; once most of a segment
+//! is of no use the rest is copied, and small neighbours become one. So memory follows the rows that wait, and those
+//! that wait for the sweep. A row keeps its id all the while. Must not know windows, marks or kinds of join.
 
+use super::index::Keyed;
 use super::segment::{Incoming, Segment};
 use crate::error::Result;
 use crate::schema::FieldType;
@@ -87,25 +89,41 @@ impl Store {
         Some((segment, self.segments[segment].row_of(id)?))
     }
 
-    /// The bytes of a row's key.
+    /// The rows of the batch at hand.
     #[inline]
-    pub(super) fn key(&self, id: RowId) -> &[u8] {
-        self.place(id).map_or(&[], |(segment, row)| self.segments[segment].key(row))
+    pub(super) fn fresh(&self) -> Option<&Segment> {
+        self.segments.last()
     }
 
-    /// The time and the hash of the key of a row that waits.
+    /// Whether a row has a key of these bytes.
     #[inline]
-    pub(super) fn waits(&self, id: RowId) -> Option<(Ts, u64)> {
+    pub(super) fn has_key(&self, id: RowId, key: &[u8]) -> bool {
+        self.place(id).is_some_and(|(segment, row)| self.segments[segment].key(row) == key)
+    }
+
+    /// A row that waits.
+    #[inline]
+    pub(super) fn waits(&self, id: RowId) -> Option<Keyed<'_>> {
         let (segment, row) = self.place(id)?;
         let segment = &self.segments[segment];
-        segment.waits(row).then(|| (segment.time(row), segment.hash(row)))
+        segment.waits(row).then(|| segment.keyed(row, id))
     }
 
-    /// Lets a row wait.
+    /// Whether a row waits that has no partner.
     #[inline]
-    pub(super) fn keep(&mut self, id: RowId) {
-        if let Some((segment, row)) = self.place(id) {
-            self.segments[segment].keep(row);
+    pub(super) fn is_alone(&self, id: RowId) -> bool {
+        let is_alone = |(segment, row): Place| {
+            let segment: &Segment = &self.segments[segment];
+            segment.waits(row) && !segment.is_matched(row)
+        };
+        self.place(id).is_some_and(is_alone)
+    }
+
+    /// Lets a row of the batch at hand wait for partners until `last`.
+    #[inline]
+    pub(super) fn keep(&mut self, row: usize, last: Ts) {
+        if let Some(segment) = self.segments.last_mut() {
+            segment.keep(row, last);
             self.waiting += 1;
         }
     }
@@ -132,13 +150,23 @@ impl Store {
         self.place(id).is_some_and(|(segment, row)| self.segments[segment].is_matched(row))
     }
 
-    /// Lets go of what no row needs that waits. No other row is looked for after this.
-    pub(super) fn tidy(&mut self) -> Result<()> {
-        if let Some(last) = self.segments.last_mut().filter(|_| self.is_fresh) {
+    /// The rows whose times are past wait no more.
+    pub(super) fn sweep(&mut self, is_past: impl Fn(Ts) -> bool) {
+        let before = self.waiting;
+        self.segments.iter_mut().for_each(|segment| segment.sweep(&is_past));
+        self.waiting = self.segments.iter().map(Segment::waiting).sum();
+        self.gone += before - self.waiting;
+    }
+
+    /// Lets go of what no row needs that waits, and of segments whose rows wait until an instant that is over. No other
+    /// row is looked for after this.
+    pub(super) fn tidy(&mut self, is_over: impl Fn(Ts) -> bool) -> Result<()> {
+        self.segments.retain(|segment| segment.waiting() > 0 && !is_over(segment.last()));
+        self.waiting = self.segments.iter().map(Segment::waiting).sum();
+        let (is_fresh, next) = (std::mem::take(&mut self.is_fresh), self.next);
+        if let Some(last) = self.segments.last_mut().filter(|last| is_fresh && last.first().plus(last.len()) == next) {
             last.settle()?;
         }
-        self.is_fresh = false;
-        self.segments.retain(|segment| segment.waiting() > 0);
         // Looking through all segments is paid for by as many rows that went.
         let all = self.gone >= self.segments.len();
         if all {

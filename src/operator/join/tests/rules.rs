@@ -273,3 +273,62 @@ fn a_slice_of_something_large_is_copied() {
     join.on_watermark(Right, Watermark::END, &mut told).unwrap();
     assert_eq!((told.lines[0].as_str(), told.lines.len()), ("a 5000 - -", 100));
 }
+
+/// One record a batch, each side's mark ten behind its greatest time: the state after each.
+fn states(how: &'static str, events: &[Event]) -> Vec<StateSize> {
+    let (mut join, mut told, mut marks) = (Job::new(how, within(0, 100)).join(), Told::default(), [NEVER; 2]);
+    let each = events.iter().map(|event| {
+        join.on_batch(&two_sided(std::slice::from_ref(event), &mut marks), &mut told).unwrap();
+        join.state()
+    });
+    each.collect()
+}
+
+#[test]
+fn rows_that_are_past_are_swept_out_in_time() {
+    const KEYS: [&str; 4] = ["a", "b", "c", "d"];
+    for how in ["inner", "full", "semi"] {
+        // About 110 left rows and 10 right ones may still find a partner.
+        let both = |i: i64| {
+            let key = KEYS[i as usize % 4];
+            [event(Left, i, key, i).then(i - 10), event(Right, i, "x", i).then(i - 10)]
+        };
+        let events: Vec<Event> = (0..2_000).flat_map(both).collect();
+        let states = states(how, &events);
+        let most = states.iter().map(|state| state.groups).max().unwrap();
+        assert!((120..1_000).contains(&most), "{how}: {most} rows");
+        let bytes = |range: std::ops::Range<usize>| states[range].iter().map(|state| state.bytes).max().unwrap();
+        assert!(bytes(2_000..4_000) < 2 * bytes(0..2_000), "{how}: {} bytes", bytes(2_000..4_000));
+    }
+}
+
+#[test]
+fn state_shrinks_back_after_a_burst_though_its_side_is_silent_since() {
+    for how in ["inner", "full"] {
+        let burst = (0..2_000).map(|i| event(Left, 0, if i % 2 == 0 { "a" } else { "b" }, i));
+        let after = (0..9_000).map(|i| event(Right, 1_000 + i, "x", i).then(1_000 + i));
+        let left = [event(Left, 1_000_000, "a", 0).then(900_000)];
+        let states = states(how, &burst.chain(left).chain(after).collect::<Vec<_>>());
+        let (full, last) = (states[2_000], states[states.len() - 1]);
+        assert_eq!(full.groups, 2_001);
+        assert!(last.groups < 300 && last.bytes * 3 < full.bytes, "{how}: {full:?} {last:?}");
+    }
+}
+
+/// In one batch, so that the row that stays lies among those that go.
+#[test]
+fn a_row_far_ahead_does_not_keep_its_whole_segment() {
+    let mut events: Vec<Event> = (0..4_000).map(|i| event(Left, i, "a", i)).collect();
+    events[1_000].ts = 1_000_000;
+    let (mut join, mut told, mut marks) = (Job::new("inner", within(0, 100)).join(), Told::default(), [NEVER; 2]);
+    join.on_batch(&two_sided(&events, &mut marks), &mut told).unwrap();
+    let before = join.state();
+    let later: Vec<Event> = (0..4_100).map(|i| event(Left, 10_000 + i, "b", i)).collect();
+    join.on_batch(&two_sided(&[event(Right, 9_000, "x", 0).then(9_000)], &mut marks), &mut told).unwrap();
+    join.on_batch(&two_sided(&later, &mut marks), &mut told).unwrap();
+    assert_eq!((before.groups, join.state().rows), (4_000, 4_102));
+    let first = &join.stores[0].segments()[0];
+    assert_eq!((first.len(), first.waiting()), (1, 1));
+    join.on_batch(&two_sided(&[event(Right, 1_000_000, "a", 7)], &mut marks), &mut told).unwrap();
+    assert_eq!(told.lines, ["a 1000 a 7"]);
+}
