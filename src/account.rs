@@ -28,7 +28,12 @@ pub struct Ledger {
 impl Ledger {
     /// Whether `read = used + filtered + late + bad + duplicate + outside`.
     pub fn balances(&self) -> bool {
-        self.read == self.used + self.filtered + self.late + self.bad + self.duplicate + self.outside
+        self.read == self.taken()
+    }
+
+    /// How many were stopped by any gate, or used.
+    pub fn taken(&self) -> u64 {
+        self.used + self.filtered + self.late + self.bad + self.duplicate + self.outside
     }
 
     /// Adds another input's numbers.

@@ -116,3 +116,16 @@ fn details_of_late_records_are_ignored_when_they_are_read_again() {
         (Some("{\"ts\":\"1970-01-01T00:00:01Z\",\"id\":2}"), "")
     );
 }
+
+#[test]
+fn a_limit_ends_the_run_within_a_batch() {
+    let folder = Folder::with(&[("hot.jsonl", &"{\"ts\":1,\"id\":1}\n".repeat(2_000))]);
+    let ran = folder.sh("windrow join hot.jsonl hot.jsonl --on id --within 0s..0s -t ts -n 1 -v").expect(0);
+    assert_eq!(ran.stdout().lines().count(), 1);
+    let account = ran.stderr().lines().find(|line| line.contains("account")).unwrap().to_owned();
+    let read: u64 = account.split_whitespace().nth(2).unwrap().replace(',', "").parse().unwrap();
+    assert!(
+        read < 2_100 && account.ends_with(&format!("= used {}", account.split_whitespace().nth(2).unwrap())),
+        "{ran}"
+    );
+}

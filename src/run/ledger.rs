@@ -24,6 +24,7 @@ pub(super) struct Account {
     unlisted: Vec<Unlisted>,
     /// Records have a time of their own.
     timed: bool,
+    stopped: bool,
     peak: StateSize,
     open: u64,
     watermark: Option<Ts>,
@@ -68,6 +69,7 @@ impl Account {
             widened: Vec::new(),
             unlisted: Vec::new(),
             timed: plan.time.is_some(),
+            stopped: false,
             peak: StateSize::default(),
             open: 0,
             watermark: None,
@@ -120,6 +122,11 @@ impl Account {
                 self.widened.push(widened);
             }
         }
+    }
+
+    /// Nothing more is wanted, and the operator may have left a batch in the middle.
+    pub(super) fn stopped(&mut self) {
+        self.stopped = true;
     }
 
     /// Fields of an input that are not listed though all should be.
@@ -204,6 +211,10 @@ impl Account {
         ledger.read = input.read;
         ledger.bad = input.bad;
         ledger.outside += input.skipped;
+        if self.stopped {
+            // What was read beyond the last record that was looked at counts as not read.
+            ledger.read = ledger.taken();
+        }
         InputSummary {
             name: input.name.clone(),
             format: input.format,

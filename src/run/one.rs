@@ -188,6 +188,7 @@ impl Job {
             }
             self.tell(seen);
             if self.outputs.is_done() {
+                self.side.account.stopped();
                 break;
             }
         }

@@ -99,6 +99,7 @@ impl Job {
             }
             self.tell(seen);
             if self.outputs.is_done() {
+                self.sides.iter_mut().for_each(|side| side.account.stopped());
                 break;
             }
         }

@@ -295,7 +295,7 @@ fn rows_that_are_past_are_swept_out_in_time() {
         };
         let events: Vec<Event> = (0..2_000).flat_map(both).collect();
         let states = states(how, &events);
-        let most = states.iter().map(|state| state.groups).max().unwrap();
+        let most = states.iter().map(|state| state.rows).max().unwrap();
         assert!((120..1_000).contains(&most), "{how}: {most} rows");
         let bytes = |range: std::ops::Range<usize>| states[range].iter().map(|state| state.bytes).max().unwrap();
         assert!(bytes(2_000..4_000) < 2 * bytes(0..2_000), "{how}: {} bytes", bytes(2_000..4_000));
@@ -310,8 +310,8 @@ fn state_shrinks_back_after_a_burst_though_its_side_is_silent_since() {
         let left = [event(Left, 1_000_000, "a", 0).then(900_000)];
         let states = states(how, &burst.chain(left).chain(after).collect::<Vec<_>>());
         let (full, last) = (states[2_000], states[states.len() - 1]);
-        assert_eq!(full.groups, 2_001);
-        assert!(last.groups < 300 && last.bytes * 3 < full.bytes, "{how}: {full:?} {last:?}");
+        assert_eq!(full.rows, 2_001);
+        assert!(last.rows < 300 && last.bytes * 3 < full.bytes, "{how}: {full:?} {last:?}");
     }
 }
 
@@ -326,7 +326,7 @@ fn a_row_far_ahead_does_not_keep_its_whole_segment() {
     let later: Vec<Event> = (0..4_100).map(|i| event(Left, 10_000 + i, "b", i)).collect();
     join.on_batch(&two_sided(&[event(Right, 9_000, "x", 0).then(9_000)], &mut marks), &mut told).unwrap();
     join.on_batch(&two_sided(&later, &mut marks), &mut told).unwrap();
-    assert_eq!((before.groups, join.state().rows), (4_000, 4_102));
+    assert_eq!((before.rows, join.state().rows), (4_000, 4_102));
     let first = &join.stores[0].segments()[0];
     assert_eq!((first.len(), first.waiting()), (1, 1));
     join.on_batch(&two_sided(&[event(Right, 1_000_000, "a", 7)], &mut marks), &mut told).unwrap();
