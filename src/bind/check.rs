@@ -47,8 +47,13 @@ pub(super) fn fields(
         if wanted.role == Role::Time && records > 0 && !goes_on {
             return Err(no_time_in_records(&inputs[0], &wanted.path, similar.as_deref(), &fields));
         }
-        let told =
-            Unseen { field: wanted.path.name(), similar, text: text(&wanted.path), result: result(&wanted.path) };
+        let told = Unseen {
+            field: wanted.path.name(),
+            input: None,
+            similar,
+            text: text(&wanted.path),
+            result: result(&wanted.path),
+        };
         if records > 0 && !unseen.contains(&told) {
             unseen.push(told);
         }

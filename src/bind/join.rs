@@ -3,7 +3,7 @@
 //! Must not know how columns are computed; that is [`Program`](super::Program)'s.
 
 use super::pairs::Sides;
-use super::{Asking, ON, Program, time_of};
+use super::{Asking, KeySide, ON, Program, keys, time_of};
 use crate::error::Result;
 use crate::event::Side;
 use crate::operator::{Join, JoinSetup, JoinSide, Pair};
@@ -50,6 +50,11 @@ impl Joining {
         right.partition(plan.sides[1].clock.by.as_ref());
         let programs = [left, right].map(|asking| Arc::new(asking.program(&plan.output.zone)));
         Ok(Self { programs, keys: keys.into(), payload, pair })
+    }
+
+    /// Gives keys that no record looked at has the types of their partners.
+    pub fn agree(&self, mut sides: [KeySide<'_>; 2]) -> Result<()> {
+        keys::agree(&mut sides, &self.keys)
     }
 
     /// The operator over columns of these types.

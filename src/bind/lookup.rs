@@ -3,7 +3,7 @@
 //! Must not know how columns are computed; that is [`Program`](super::Program)'s.
 
 use super::pairs::Sides;
-use super::{Asking, ON, Program, time_of, time_or_none};
+use super::{Asking, KeySide, ON, Program, keys, time_of, time_or_none};
 use crate::error::Result;
 use crate::event::Positions;
 use crate::expr::Scalar;
@@ -49,6 +49,11 @@ impl LookingUp {
         let (pair, payload) = sides.ask(&mut both)?;
         let programs = both.map(|asking| Arc::new(asking.program(&plan.output.zone)));
         Ok(Self { programs, keys: keys.into(), payload, delete, pair })
+    }
+
+    /// Gives keys that no record looked at has the types of their partners.
+    pub fn agree(&self, mut sides: [KeySide<'_>; 2]) -> Result<()> {
+        keys::agree(&mut sides, &self.keys)
     }
 
     /// Checks conditions of the table, given the types of its columns.

@@ -12,6 +12,7 @@ mod check;
 mod dedup;
 mod derive;
 mod join;
+mod keys;
 mod lookup;
 mod open;
 mod pairs;
@@ -19,6 +20,7 @@ mod window;
 
 pub use dedup::Deduping;
 pub use join::Joining;
+pub use keys::KeySide;
 pub use lookup::{LookingUp, WholeTable};
 pub use window::{Windowing, matter};
 
@@ -127,6 +129,11 @@ impl Program {
     /// The column whose values are the partitions.
     pub fn partition(&self) -> Option<usize> {
         self.partition
+    }
+
+    /// Whether all fields are meant, and none is known.
+    pub fn lists_nothing(&self) -> bool {
+        self.names_all && !self.fields.iter().any(|field| field.role == Role::Whole)
     }
 
     /// The field whose values are the partitions.

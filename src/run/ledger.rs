@@ -139,6 +139,11 @@ impl Account {
         self.held_by = clock.held_by();
     }
 
+    /// What the first input is called.
+    pub(super) fn first_name(&self) -> String {
+        self.inputs.first().map_or_else(|| "-".to_owned(), |input| input.name.clone())
+    }
+
     /// Records read so far.
     pub(super) fn read(&self) -> u64 {
         self.inputs.iter().map(|input| input.read).sum()

@@ -12,7 +12,7 @@ use crate::input::{Item, Start};
 use crate::keys;
 use crate::operator::Tally;
 use crate::plan::{ClockPlan, LookupPlan};
-use crate::report::InputSummary;
+use crate::report::{Part, Summary};
 use crate::schema::FieldType;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
@@ -25,7 +25,7 @@ pub(super) struct Table {
     /// The types of its columns.
     pub(super) types: Vec<FieldType>,
     /// Where its records went.
-    pub(super) account: Vec<InputSummary>,
+    pub(super) account: Summary,
 }
 
 /// Reads a table to its end.
@@ -55,8 +55,10 @@ pub(super) fn read(plan: &LookupPlan, ready: Ready, files: &mut SideFiles, seen:
         }
         seen.tell_read(run.account.read());
     }
+    run.account.unlisted(merge.unlisted());
     rows.batches = rows.batches.iter().map(|batch| widened(batch, &types)).collect::<Result<_>>()?;
-    Ok(Table { rows, types, account: run.summary(&tally).inputs })
+    let empty = run.empty(Part::Table).into_iter().collect();
+    Ok(Table { rows, types, account: Summary { empty, ..run.summary(&tally) } })
 }
 
 /// Rows that were read before a column became wider.
