@@ -119,6 +119,146 @@ fn late_records_are_told_side_by_side() {
     assert_eq!(one, format!("{right} kept in r.jsonl\n  {}\n", hints[1]));
 }
 
+const TEMPS: &str = "{\"ts\":\"2026-01-01T00:00:30Z\",\"id\":7,\"temp\":3}\n";
+
+#[test]
+fn a_selection_may_take_all_fields_of_a_side() {
+    let folder = Folder::with(&[("a.jsonl", TRIPS), ("b.jsonl", TEMPS)]);
+    let join = |select: &str| prints(&folder, &format!("windrow join a.jsonl b.jsonl {JOIN} --select '{select}'")).0;
+    let (l, r) =
+        (r#""ts":"2026-01-01T00:00:00Z","id":7,"x":1"#, r#""right_ts":"2026-01-01T00:00:30Z","right_id":7,"temp":3"#);
+    let default = prints(&folder, &format!("windrow join a.jsonl b.jsonl {JOIN}")).0;
+    assert_eq!(default, format!("{{{l},{r}}}\n"));
+    assert_eq!(join("*"), default);
+    assert_eq!(join("l.*, r.*"), default);
+    assert_eq!(join("r.*, l.*"), format!("{{{r},{l}}}\n"));
+    assert_eq!(join("l.*, r.temp AS t"), format!("{{{l},\"t\":3}}\n"));
+    assert_eq!(join("r.temp, l.*"), format!("{{\"temp\":3,{l}}}\n"));
+    assert_eq!(join("l.* EXCLUDE (id, ts), r.* EXCLUDE ts"), "{\"x\":1,\"id\":7,\"temp\":3}\n");
+    assert_eq!(join("r.*"), format!("{{{}}}\n", r.replace("right_", "")));
+    let semi = prints(&folder, &format!("windrow join a.jsonl b.jsonl {JOIN} --how semi --select '*, l.x + 1 AS y'")).0;
+    assert_eq!(semi, format!("{{{l},\"y\":2}}\n"));
+    let looked = prints(&folder, "windrow lookup b.jsonl --table a.jsonl --on id --select 'l.temp, r.*'").0;
+    assert_eq!(looked, format!("{{\"temp\":3,{l}}}\n"));
+    let refused =
+        |select: &str| refuses(&folder, &format!("windrow join a.jsonl b.jsonl {JOIN} --select '{select}'"), 2);
+    assert_eq!(
+        refused("l.*, r.temp AS x"),
+        "windrow: --select: two columns would be called \"x\"\n  \
+         hint: name one of them with AS, or leave it out: 'l.* EXCLUDE (a)'\n"
+    );
+    assert_eq!(refused("l.* EXCLUDE (y)"), "windrow: --select: EXCLUDE leaves out \"y\", which is no field there\n");
+}
+
+#[test]
+fn a_field_behind_the_first_records_is_told_where_all_of_its_side_are_taken() {
+    let more = format!("{}{}", TRIPS.repeat(600), "{\"ts\":\"2026-01-01T00:01:00Z\",\"id\":9,\"late\":1}\n");
+    let folder = Folder::with(&[("a.jsonl", &more), ("b.jsonl", TEMPS)]);
+    let told = |select: &str| {
+        prints(&folder, &format!("windrow join a.jsonl b.jsonl {JOIN} --select '{select}' -o out.jsonl")).1
+    };
+    assert!(told("l.*").contains("the field \"late\" is in none of the first 1,000 records"), "{}", told("l.*"));
+    assert_eq!(told("r.*"), "");
+}
+
+#[test]
+fn a_condition_of_one_side_may_name_it() {
+    let folder = Folder::with(&[("a.jsonl", TRIPS), ("b.jsonl", TEMPS), ("n.jsonl", "{\"l\":{\"x\":5},\"x\":1}\n")]);
+    let rows = |command: &str| prints(&folder, &format!("windrow {command}")).0.lines().count();
+    assert_eq!(rows(&format!("join a.jsonl b.jsonl {JOIN} --left-where 'l.x = 1' --right-where 'r.temp = 3'")), 1);
+    assert_eq!(rows("lookup a.jsonl --table b.jsonl --on id --where 'l.x = 2'"), 1);
+    assert_eq!(rows("lookup a.jsonl --table b.jsonl --on id --how inner --table-where 'r.temp > 3'"), 0);
+    assert_eq!(rows("dedup a.jsonl --by l.id"), 2);
+    assert_eq!(rows("lookup n.jsonl --table n.jsonl --on x --where 'l.x = 5'"), 1);
+    assert_eq!(
+        refuses(&folder, &format!("windrow join a.jsonl b.jsonl {JOIN} --left-where 'r.temp = 3'"), 2),
+        "windrow: --left-where: r.temp is a field of the other side\n  \
+         hint: --left-where judges records by their own fields, before they have a partner\n"
+    );
+}
+
+#[test]
+fn a_lookup_writes_events_without_a_row_and_takes_part_of_a_table() {
+    let folder = Folder::with(&[("a.jsonl", TRIPS), ("b.jsonl", TEMPS), ("two.csv", "id,v\n7,old\n7,new\n8,new\n")]);
+    let lookup = |flags: &str| prints(&folder, &format!("windrow lookup a.jsonl {flags}")).0;
+    let second = TRIPS.lines().nth(1).unwrap();
+    assert_eq!(lookup("--table b.jsonl --on id --how anti"), format!("{second}\n"));
+    assert_eq!(lookup("--table b.jsonl --on id --how anti --select 'l.x'"), "{\"x\":2}\n");
+    assert_eq!(lookup("--table b.jsonl --on id -t ts --as-of ts --how anti"), TRIPS);
+    assert_eq!(
+        lookup("--table two.csv --on id --table-where \"v = 'new'\" --select 'l.x, r.v'"),
+        "{\"x\":1,\"v\":\"new\"}\n{\"x\":2,\"v\":\"new\"}\n"
+    );
+    lookup("--table two.csv --on id --table-where \"v = 'new'\" --summary s.json");
+    let ledger = folder.json("s.json")["inputs"][1]["ledger"].clone();
+    assert_eq!((&ledger["read"], &ledger["used"], &ledger["filtered"]), (&3.into(), &2.into(), &1.into()));
+    assert_eq!(
+        refuses(&folder, "windrow lookup a.jsonl --table b.jsonl --on id --how anti --select 'l.x, r.temp'", 2),
+        "windrow: --select: \"temp\" is of the right side, and --how anti writes left rows alone\n  \
+         hint: --how inner writes pairs\n"
+    );
+}
+
+#[test]
+fn what_other_tools_call_otherwise_is_told() {
+    let folder = Folder::with(&[("a.jsonl", TRIPS), ("b.jsonl", TEMPS)]);
+    for (command, expected) in [
+        (
+            "join a.jsonl b.jsonl --where x",
+            "unexpected flag --where\n  hint: --left-where and --right-where judge the records of a side; what a pair has \
+             to meet stands in --on",
+        ),
+        (
+            "join a.jsonl b.jsonl --tumbling 5m",
+            "unexpected flag --tumbling\n  hint: --window SIZE joins what lies in the same window of SIZE",
+        ),
+        (
+            "lookup a.jsonl --within 5m",
+            "unexpected flag --within\n  hint: --tolerance D finds no row that is further than D from the event",
+        ),
+        ("dedup a.jsonl --on id", "unexpected flag --on\n  hint: --by says what makes two events the same"),
+        (
+            "asof a.jsonl",
+            "unknown command asof\n  hint: windrow lookup EVENTS --table FILE --on KEYS --as-of FIELD finds the row that \
+             was in force",
+        ),
+        (
+            "join a.jsonl b.jsonl --left-time ts --on id --within 0s..1m",
+            "which field of b.jsonl is the event time? --right-time FIELD names it\n  hint: this one looks like a time: ts",
+        ),
+        (
+            "join a.jsonl b.jsonl -t ts --on 'l.id = CAST(r.id AS text)' --within 0s..1m",
+            "--on: l.id is a bigint, CAST(r.id AS text) is text, which are never equal\n  \
+             hint: CAST(l.id AS text) makes them one type",
+        ),
+        (
+            "dedup a.jsonl -o out.xlsx",
+            "--output out.xlsx: .xlsx is no format that is written\n  hint: formats are jsonl, json, parquet, csv, tsv, \
+             table; --output-format FORMAT writes one of them under any name",
+        ),
+    ] {
+        assert_eq!(refuses(&folder, &format!("windrow {command}"), 2), format!("windrow: {expected}\n"), "{command}");
+    }
+    for name in ["out.txt", "out.log", "out", "out.md.txt"] {
+        prints(&folder, &format!("windrow dedup a.jsonl -o {name}"));
+        assert_eq!(folder.text(name), TRIPS);
+    }
+}
+
+#[test]
+fn a_field_of_any_kind_may_be_declared_json_and_is_told_once() {
+    let mixed = format!("{}{}", TRIPS.repeat(600), "{\"ts\":\"2026-01-01T00:01:00Z\",\"id\":\"a\",\"x\":[1]}\n");
+    let folder = Folder::with(&[("a.jsonl", &mixed), ("b.jsonl", TEMPS)]);
+    let told = |flags: &str| {
+        prints(&folder, &format!("windrow join a.jsonl b.jsonl {JOIN} --how left -o out.jsonl {flags}")).1
+    };
+    assert_eq!(told("").matches("column \"id\"").count(), 1, "{}", told(""));
+    assert_eq!(told("").matches("column \"x\"").count(), 1, "{}", told(""));
+    assert_eq!(told("--left-schema 'x json'").matches("column \"x\"").count(), 0);
+    let out = folder.text("out.jsonl");
+    assert!(out.contains("\"x\":[1]") && out.contains("\"x\":2"), "{out}");
+}
+
 #[test]
 fn a_field_that_no_record_has_is_told_with_the_file_of_its_side() {
     let folder = Folder::with(&[("a.jsonl", TRIPS), ("b.jsonl", TRIPS)]);

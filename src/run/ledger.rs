@@ -115,7 +115,8 @@ impl Account {
             let (column, from, to) = (column.path.name(), column.ty.name(), ty.name());
             let widened = Widened { column, from, to, place: place.clone() };
             // A field that is a key and an argument is two columns.
-            if !self.widened.contains(&widened) {
+            let is_told = |told: &Widened| told.column == widened.column && told.place == widened.place;
+            if !self.widened.iter().any(is_told) {
                 self.widened.push(widened);
             }
         }

@@ -42,7 +42,14 @@ pub(super) fn read(plan: &LookupPlan, ready: Ready, files: &mut SideFiles, seen:
         match item {
             Item::Rows(merged) => {
                 let batch = run.stamp(&merged);
-                (0..batch.times.len()).for_each(|row| tally.input(batch.positions.get(row).input()).used += 1);
+                for row in 0..batch.times.len() {
+                    let ledger = tally.input(batch.positions.get(row).input());
+                    match batch.is_selected(row) {
+                        true => ledger.used += 1,
+                        false => ledger.filtered += 1,
+                    }
+                }
+                rows.selected.push(batch.selected);
                 rows.batches.push(batch.rows);
                 rows.positions.push(batch.positions);
             }
