@@ -21,12 +21,13 @@ pub struct KeySide<'a> {
 
 /// Gives every key that nothing is known of the type of its partner. `keys`: the columns of both sides, pair by pair.
 pub(super) fn agree(sides: &mut [KeySide<'_>; 2], keys: &[Vec<usize>; 2]) -> Result<()> {
-    for pair in 0..keys[0].len() {
-        let open = Side::BOTH.map(|side| sides[side.index()].open(keys[side.index()][pair]));
+    for (&left, &right) in keys[0].iter().zip(&keys[1]) {
+        let pair = [left, right];
+        let open = Side::BOTH.map(|side| sides[side.index()].open(pair[side.index()]));
         for side in Side::BOTH {
             let other = side.other().index();
             if let (Some(field), None) = (open[side.index()], open[other]) {
-                let ty = sides[other].column_type(keys[other][pair])?;
+                let ty = sides[other].column_type(pair[other])?;
                 sides[side.index()].fields[field].ty = ty;
             }
         }

@@ -11,7 +11,6 @@ use crate::operator::{Equality, Lookup, LookupSetup, Pair, TableRows};
 use crate::plan::{LookupKind, LookupPlan, Pick};
 use crate::schema::{FieldPath, FieldType, Role};
 use arrow::array::RecordBatch;
-use arrow::buffer::BooleanBuffer;
 use std::sync::Arc;
 
 /// Flags that messages name.
@@ -89,7 +88,6 @@ impl LookingUp {
         let table = TableRows {
             types: table_types,
             batches: rows.batches,
-            selected: rows.selected,
             delete: self.delete,
             payload: table_payload,
             positions: rows.positions,
@@ -112,8 +110,6 @@ impl LookingUp {
 pub struct WholeTable {
     /// In order, all of the same types.
     pub batches: Vec<RecordBatch>,
-    /// Which rows of each batch are in the table; none: all.
-    pub selected: Vec<Option<BooleanBuffer>>,
     /// Where each batch's rows stand in the inputs.
     pub positions: Vec<Positions>,
     /// What the inputs are called.

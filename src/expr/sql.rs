@@ -46,7 +46,7 @@ pub(super) struct Item {
 /// What a list of columns may hold.
 pub(super) enum Selected {
     /// One column.
-    One(Item),
+    One(Box<Item>),
     /// `*` or `l.*`
     All(Star),
 }
@@ -73,7 +73,7 @@ impl Sql<'_> {
     /// Reads a list of expressions, each perhaps with a name.
     pub(super) fn items(self) -> Result<Vec<Item>> {
         let one = |selected: Selected| match selected {
-            Selected::One(item) => Ok(item),
+            Selected::One(item) => Ok(*item),
             Selected::All(star) => Err(self.unsupported(star.start)),
         };
         self.columns()?.into_iter().map(one).collect()
@@ -149,7 +149,7 @@ impl Sql<'_> {
         };
         match alias {
             Some(alias) if alias.is_empty() => Err(self.error(start, "expected a name after AS, found an empty one")),
-            alias => Ok(Selected::One(Item { typed: self.typed(&expr)?, expr, alias, start })),
+            alias => Ok(Selected::One(Item { typed: self.typed(&expr)?, expr, alias, start }.into())),
         }
     }
 

@@ -12,7 +12,6 @@ use crate::plan::{Direction, Pick};
 use crate::schema::FieldType;
 use crate::time::Ts;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, new_null_array};
-use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::{Field, Schema, TimestampMicrosecondType};
 use hashbrown::HashTable;
 use std::ops::Range;
@@ -24,8 +23,6 @@ pub struct TableRows {
     pub types: Vec<FieldType>,
     /// The rows in the table's order. The first column is their time where the lookup goes by time.
     pub batches: Vec<RecordBatch>,
-    /// Which rows of each batch can be found; none: all.
-    pub selected: Vec<Option<BooleanBuffer>>,
     /// The column that says of a row that it ends the version before it.
     pub delete: Option<usize>,
     /// The columns of the fields that a pair has of the table.
@@ -77,9 +74,7 @@ impl Index {
         let mut rows = Vec::new();
         for (batch, columns) in table.batches.iter().enumerate() {
             let side = on.encode(Side::Right, columns);
-            let selected = table.selected.get(batch).and_then(Option::as_ref);
-            let is_in = |row: usize| selected.is_none_or(|selected| selected.value(row));
-            for row in (0..columns.num_rows()).filter(|&row| side.is_valid(row) && is_in(row)) {
+            for row in (0..columns.num_rows()).filter(|&row| side.is_valid(row)) {
                 let place = Place { batch: batch as u32, row: row as u32 };
                 let key = side.keys.index(row);
                 let list = index.list_of(side.keys.hash(key), side.keys.key(key), place);

@@ -72,7 +72,6 @@ fn table(all: &[(i64, Key, bool)], cut: usize) -> TableRows {
     TableRows {
         types: vec![FieldType::Time, FieldType::Int, FieldType::Text, FieldType::Bool],
         batches: batches.collect(),
-        selected: Vec::new(),
         delete: Some(3),
         payload: vec![1],
         positions: positions.collect(),
