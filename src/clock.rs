@@ -90,13 +90,26 @@ struct Partition {
     name: Option<Box<[u8]>>,
 }
 
-/// The record that last moved a partition, and how many came behind the mark since.
+/// The record that last moved a partition, and how many came since that are late because of it alone.
 #[derive(Clone, Copy, Debug)]
 struct Leader {
     row: Position,
     time: Ts,
     by: Span,
+    /// The greatest time of all others so far: where the partition would be without it.
+    without: Ts,
     behind: u64,
+}
+
+impl Leader {
+    /// Takes in a record that did not move the partition. One that would be late all the same is not the leader's doing.
+    #[inline]
+    fn passed(&mut self, ts: Ts, own: Watermark, delay: Span) {
+        if own.is_after(ts) && !Watermark::after(self.without, delay).is_after(ts) {
+            self.behind += 1;
+        }
+        self.without = self.without.max(ts);
+    }
 }
 
 /// Turns event times into the marks they are judged by.
@@ -144,7 +157,7 @@ impl Clock {
     }
 
     fn add(&mut self, name: Option<Box<[u8]>>) -> u32 {
-        let leader = Leader { row: Position::new(0, 0), time: Ts::MIN, by: Span::ZERO, behind: 0 };
+        let leader = Leader { row: Position::new(0, 0), time: Ts::MIN, by: Span::ZERO, without: Ts::MIN, behind: 0 };
         let greatest = Greatest::new(self.plan.outliers);
         let partition = Partition { greatest, state: State::Active, was_skewed: false, was_idle: false, leader, name };
         let index = match self.free.pop() {
@@ -227,7 +240,7 @@ impl Clock {
                 mark = mark.max(Watermark::after(ts, delay));
             } else {
                 self.lateness.record(greatest.since(ts));
-                partition.leader.behind += u64::from(mark.is_after(ts));
+                partition.leader.passed(ts, mark, delay);
             }
         }
         if greatest > Ts::MIN {
@@ -275,7 +288,7 @@ impl Clock {
         let greatest = partition.greatest.get();
         let behind = if greatest > ts { greatest.since(ts) } else { Span::ZERO };
         self.lateness.record(behind);
-        partition.leader.behind += u64::from(own.is_after(ts));
+        partition.leader.passed(ts, own, self.delay.unwrap_or_default());
     }
 
     /// Moves a partition on and derives the job's mark anew.
@@ -433,7 +446,8 @@ fn lead(leader: &mut Leader, jump: &mut Option<Jump>, positions: &Positions, row
     if leader.behind > 0 {
         keep_worst(jump, leader);
     }
-    *leader = Leader { row: positions.get(row), time, by, behind: 0 };
+    let without = if by == Span::ZERO { Ts::MIN } else { time.saturating_sub(by) };
+    *leader = Leader { row: positions.get(row), time, by, without, behind: 0 };
 }
 
 fn keep_worst(jump: &mut Option<Jump>, leader: &Leader) {
@@ -469,9 +483,19 @@ mod tests {
     fn an_event_as_late_as_the_leader_takes_nothing_from_it() {
         for sources in [Sources::One(0), Sources::Each(&[0; 5])] {
             let mut clock = clock(1, ClockPlan::default());
-            mark(&mut clock, sources, &[1_000, 1_100, 1_100, 5, 6]);
+            mark(&mut clock, sources, &[1_000, 1_100, 1_001, 1_002, 1_100]);
             let jump = clock.jump().unwrap();
             assert_eq!((jump.record, jump.by, jump.late), (1, Span::from_micros(100), 2));
+        }
+    }
+
+    /// What would be late without the leader too is not its doing: a file that starts again has no stray record.
+    #[test]
+    fn a_file_that_starts_again_blames_nobody() {
+        for sources in [Sources::One(0), Sources::Each(&[0; 9])] {
+            let mut clock = clock(1, ClockPlan::default());
+            mark(&mut clock, sources, &[1_000, 1_015, 1_030, 900, 915, 930, 945, 960, 1_015]);
+            assert_eq!(clock.jump().map(|jump| (jump.record, jump.late)), Some((2, 1)));
         }
     }
 
@@ -488,7 +512,7 @@ mod tests {
     fn the_worst_jump_is_remembered_when_others_lead() {
         for sources in [Sources::One(0), Sources::Each(&[0; 7])] {
             let mut clock = clock(1, ClockPlan::default());
-            mark(&mut clock, sources, &[1_000, 2_000, 5, 6, 2_001, 7, 2_002]);
+            mark(&mut clock, sources, &[1_000, 2_000, 1_001, 1_002, 2_001, 7, 2_002]);
             let jump = clock.jump().unwrap();
             assert_eq!((jump.record, jump.by, jump.late), (1, Span::from_micros(1_000), 2));
         }

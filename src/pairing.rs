@@ -109,6 +109,9 @@ impl Within {
         let (body, open_lo) = strip(text.trim(), '[', '(', true);
         let (body, open_hi) = strip(body, ']', ')', false);
         let Some((lo, hi)) = body.split_once("..") else { return Err(not_a_range(text)) };
+        if lo.trim().is_empty() || hi.trim().is_empty() {
+            return Err(not_a_range(text));
+        }
         let (lo, hi) = (Span::parse_signed(lo.trim())?, Span::parse_signed(hi.trim())?);
         let micro = |open: bool| i64::from(open);
         let within = Within {
@@ -136,6 +139,13 @@ fn strip(text: &str, closed: char, open: char, front: bool) -> (&str, bool) {
 
 fn not_a_range(text: &str) -> Error {
     let error = Error::usage(format!("expected two durations such as 0s..30m, found \"{text}\""));
+    match text.trim().split_once("..").map(|(lo, hi)| (lo.trim(), hi.trim())) {
+        Some(("", hi)) => return error.hint(format!("0s..{hi} begins at the left row's time")),
+        Some((lo, "")) => {
+            return error.hint(format!("without an end rows would wait for a match for ever: {lo}..1h"));
+        }
+        _ => {}
+    }
     match Span::parse(text.trim()) {
         Ok(_) => {
             error.hint(format!("0s..{0} means up to {0} after the left row, -{0}..{0} on either side", text.trim()))

@@ -2,7 +2,7 @@
 //!
 //! Nothing here opens a file. What a flag is called is known to `cli` alone.
 
-use crate::expr::{Key, On, Order, Output, Scalar, Selection};
+use crate::expr::{Key, On, Order, PairColumn, Scalar, Selection};
 use crate::format::{FormatKind, TextOptions};
 use crate::pairing::{Bounds, JoinKind, JoinWatermark};
 use crate::schema::{FieldPath, FieldType};
@@ -81,8 +81,10 @@ pub struct LookupPlan {
     pub on: On,
     /// Which of several rows counts.
     pub pick: Pick,
-    /// Events without a row are written too.
-    pub keeps_unmatched: bool,
+    /// Only rows of the table for which this is true are in it.
+    pub table_filter: Option<Scalar>,
+    /// Which events are written.
+    pub kind: LookupKind,
     /// What is written of them.
     pub columns: PairColumns,
     /// What becomes of bad events; bad rows of the table stop the run, unless there is a bound that allows for them.
@@ -93,6 +95,18 @@ pub struct LookupPlan {
     pub report: ReportPlan,
     /// Threads that decode; at least 1.
     pub threads: usize,
+}
+
+/// Which events a lookup writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LookupKind {
+    /// All, with nulls where there is no row.
+    #[default]
+    Left,
+    /// Those that have a row.
+    Inner,
+    /// Those that have none, alone.
+    Anti,
 }
 
 /// Which of several rows of a table with one key counts.
@@ -168,7 +182,7 @@ pub struct SidePlan {
 #[derive(Clone)]
 pub struct PairColumns {
     /// What is computed of them, over fields of `l.` and `r.`; none: all fields of both.
-    pub select: Option<Vec<Output>>,
+    pub select: Option<Vec<PairColumn>>,
     /// What is put before a left name that both have.
     pub left_prefix: String,
     /// What is put before a right name that both have.

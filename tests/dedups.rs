@@ -20,7 +20,7 @@ const KEYS: &[KeyOf] = &[
     ("k", |e| vec![Cell::text(e.key.as_deref())]),
     ("d", |e| vec![Cell::Int(e.device.into())]),
     ("k, v", |e| vec![Cell::text(e.key.as_deref()), e.v.map_or(Cell::Null, Cell::Int)]),
-    ("upper(k) AS u", |e| vec![Cell::text(e.key.as_ref().map(|k| k.to_uppercase()).as_deref())]),
+    ("upper(k)", |e| vec![Cell::text(e.key.as_ref().map(|k| k.to_uppercase()).as_deref())]),
     ("v % 2", |e| vec![e.v.map_or(Cell::Null, |v| Cell::Int(v % 2))]),
 ];
 

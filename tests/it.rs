@@ -23,6 +23,7 @@ mod outputs;
 mod queries;
 mod readme;
 mod rows_model;
+mod sides;
 mod tables;
 mod updates;
 mod updates_model;

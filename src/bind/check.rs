@@ -9,7 +9,7 @@ use crate::report::Unseen;
 use crate::report::human::quoted;
 use crate::schema::{FieldInfo, FieldPath, FieldType, Role, Wanted};
 
-/// Checks that the event time was named, and that fields exist where an input lists them all. Fields that only might
+/// Checks that fields exist where an input lists them all. Fields that only might
 /// be missing are told.
 ///
 /// `goes_on`: bad records do not stop the run. `text`: what may have been meant as text instead of a name; `result`: what
@@ -21,9 +21,6 @@ pub(super) fn fields(
     text: impl Fn(&FieldPath) -> Option<String>,
     result: impl Fn(&FieldPath) -> Option<String>,
 ) -> Result<Vec<Unseen>> {
-    if wanted.iter().any(|wanted| wanted.role == Role::Time && wanted.path.name().is_empty()) {
-        return Err(no_time_field(inputs));
-    }
     let mut unseen = Vec::new();
     for wanted in wanted {
         if inputs.iter().any(|input| has(input, &wanted.path)) {
@@ -47,13 +44,26 @@ pub(super) fn fields(
         if wanted.role == Role::Time && records > 0 && !goes_on {
             return Err(no_time_in_records(&inputs[0], &wanted.path, similar.as_deref(), &fields));
         }
-        let told =
-            Unseen { field: wanted.path.name(), similar, text: text(&wanted.path), result: result(&wanted.path) };
+        let told = Unseen {
+            field: wanted.path.name(),
+            input: None,
+            similar,
+            text: text(&wanted.path),
+            result: result(&wanted.path),
+        };
         if records > 0 && !unseen.contains(&told) {
             unseen.push(told);
         }
     }
     Ok(unseen)
+}
+
+/// Checks that the event time was named. `own`: the flag that names that of this side, where the other has one.
+pub(super) fn time(wanted: &[Wanted], own: Option<&str>, inputs: &[Prepared]) -> Result<()> {
+    match wanted.iter().any(|wanted| wanted.role == Role::Time && wanted.path.name().is_empty()) {
+        true => Err(no_time_field(own, inputs)),
+        false => Ok(()),
+    }
 }
 
 /// Checks that fields which two sides are joined by are in some record looked at, or were declared.
@@ -137,9 +147,14 @@ pub(super) fn typed(name: &str) -> String {
     }
 }
 
-fn no_time_field(inputs: &[Prepared]) -> Error {
+fn no_time_field(own: Option<&str>, inputs: &[Prepared]) -> Error {
     let fields: Vec<&FieldInfo> = inputs.iter().take(1).flat_map(|input| &input.sample.fields).collect();
-    let error = Error::usage("which field is the event time? --time FIELD names it");
+    let error = match (own, inputs.first()) {
+        (Some(flag), Some(input)) => {
+            Error::usage(format!("which field of {} is the event time? {flag} FIELD names it", input.name))
+        }
+        _ => Error::usage("which field is the event time? --time FIELD names it"),
+    };
     match time_like(&fields).as_slice() {
         [] => error.hint(format!("no field of the first record looks like a time; the fields are {}", names(&fields))),
         [one] => error.hint(format!("this one looks like a time: {one}")),

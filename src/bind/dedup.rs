@@ -4,7 +4,7 @@
 
 use super::{Asking, Program, RECORD, time_of, time_or_none};
 use crate::error::Result;
-use crate::expr::Scalar;
+use crate::expr::{Key, SIDES, Scalar};
 use crate::operator::{Dedup, DedupOutput, DedupSetup};
 use crate::plan::DedupPlan;
 use crate::schema::{FieldPath, FieldType, Role};
@@ -30,7 +30,16 @@ impl Deduping {
         let keys = match (plan.keys.is_empty(), text) {
             (true, true) => vec![field(&FieldPath::new(vec![RECORD.to_owned()]), Role::Value)],
             (true, false) => names.iter().map(|path| field(path, Role::Whole)).collect(),
-            (false, _) => plan.keys.iter().map(|key| asking.want(&key.expr, Role::Key, "--by")).collect(),
+            (false, _) => {
+                let own = |key: &Key| {
+                    if names.iter().any(|path| path.parts()[0] == SIDES[0]) {
+                        key.expr.clone()
+                    } else {
+                        key.expr.without_side(0)
+                    }
+                };
+                plan.keys.iter().map(|key| asking.want(&own(key), Role::Key, "--by")).collect()
+            }
         };
         let shown = (!verbatim).then(|| {
             let each = names.iter();

@@ -3,7 +3,7 @@
 //! Must not know how columns are computed; that is [`Program`](super::Program)'s.
 
 use super::pairs::Sides;
-use super::{Asking, ON, Program, time_of};
+use super::{Asking, KeySide, ON, Program, keys, own_names, time_of};
 use crate::error::Result;
 use crate::event::Side;
 use crate::operator::{Join, JoinSetup, JoinSide, Pair};
@@ -13,6 +13,9 @@ use std::sync::Arc;
 
 /// The flags of each side's condition.
 const WHERE: [&str; 2] = ["--left-where", "--right-where"];
+
+/// The flags of each side's event time.
+const TIME: [&str; 2] = ["--left-time", "--right-time"];
 
 /// A join's columns, and what each is for.
 pub struct Joining {
@@ -26,12 +29,7 @@ pub struct Joining {
 impl Joining {
     /// What a plan asks for, given the top-level fields of both sides.
     pub fn of(plan: &JoinPlan, names: [&[FieldPath]; 2]) -> Result<Self> {
-        let mut asking = Side::BOTH.map(|side| {
-            let side_plan = &plan.sides[side.index()];
-            let mut asking = Asking::of(&side_plan.input, time_of(&side_plan.input));
-            asking.select(side_plan.filter.as_ref(), WHERE[side.index()]);
-            asking
-        });
+        let mut asking = [side_of(plan, Side::Left, names)?, side_of(plan, Side::Right, names)?];
         let [left, right] = &mut asking;
         let keys = plan.on.keys.iter();
         let keys: (Vec<usize>, Vec<usize>) =
@@ -52,6 +50,11 @@ impl Joining {
         Ok(Self { programs, keys: keys.into(), payload, pair })
     }
 
+    /// Gives keys that no record looked at has the types of their partners.
+    pub fn agree(&self, mut sides: [KeySide<'_>; 2]) -> Result<()> {
+        keys::agree(&mut sides, &self.keys)
+    }
+
     /// The operator over columns of these types.
     pub fn operator(&self, plan: &JoinPlan, types: [Vec<FieldType>; 2]) -> Result<Join> {
         for side in Side::BOTH {
@@ -59,8 +62,8 @@ impl Joining {
         }
         let names = |side: Side| {
             let each = plan.on.keys.iter().map(|(l, r)| match side {
-                Side::Left => format!("l.{}", l.shown()),
-                Side::Right => format!("r.{}", r.shown()),
+                Side::Left => l.with_side(0).shown(),
+                Side::Right => r.with_side(1).shown(),
             });
             each.collect()
         };
@@ -79,4 +82,15 @@ impl Joining {
             pair: self.pair.clone(),
         })
     }
+}
+
+/// What is asked of one side by itself.
+fn side_of<'a>(plan: &'a JoinPlan, side: Side, names: [&[FieldPath]; 2]) -> Result<Asking<'a>> {
+    let at = side.index();
+    let side_plan = &plan.sides[at];
+    let mut asking = Asking::of(&side_plan.input, time_of(&side_plan.input));
+    let filter = side_plan.filter.as_ref().map(|filter| own_names(filter, side, names[at], WHERE[at])).transpose()?;
+    asking.select(filter.as_ref(), WHERE[at]);
+    asking.own_time = plan.sides[side.other().index()].input.time.as_ref().map(|_| TIME[at]);
+    Ok(asking)
 }

@@ -3,15 +3,19 @@
 //! Must not know how columns are computed; that is [`Program`](super::Program)'s.
 
 use super::pairs::Sides;
-use super::{Asking, ON, Program, time_of, time_or_none};
+use super::{Asking, KeySide, ON, Program, keys, own_names, time_of, time_or_none};
 use crate::error::Result;
-use crate::event::Positions;
+use crate::event::{Positions, Side};
 use crate::expr::Scalar;
 use crate::operator::{Equality, Lookup, LookupSetup, Pair, TableRows};
-use crate::plan::{LookupPlan, Pick};
+use crate::plan::{LookupKind, LookupPlan, Pick};
 use crate::schema::{FieldPath, FieldType, Role};
 use arrow::array::RecordBatch;
 use std::sync::Arc;
+
+/// Flags that messages name.
+const TABLE_WHERE: &str = "--table-where";
+const DELETE_WHEN: &str = "--delete-when";
 
 /// A lookup's columns, and what each is for.
 pub struct LookingUp {
@@ -31,17 +35,22 @@ impl LookingUp {
             Pick::Only | Pick::First | Pick::All => time_or_none(&plan.events.input),
         };
         let mut events = Asking::of(&plan.events.input, time);
-        events.select(plan.events.filter.as_ref(), "--where");
+        let own = |filter: Option<&Scalar>, side: Side, flag: &str| {
+            filter.map(|filter| own_names(filter, side, names[side.index()], flag)).transpose()
+        };
+        events.select(own(plan.events.filter.as_ref(), Side::Left, "--where")?.as_ref(), "--where");
         let mut table = Asking::of(&plan.table, time_or_none(&plan.table));
+        table.select(own(plan.table_filter.as_ref(), Side::Right, TABLE_WHERE)?.as_ref(), TABLE_WHERE);
         let keys = plan.on.keys.iter();
         let keys: (Vec<usize>, Vec<usize>) =
             keys.map(|(l, r)| (events.want(l, Role::Key, ON), table.want(r, Role::Key, ON))).unzip();
-        let delete = delete_when(&plan.pick).map(|delete| table.want(delete, Role::Value, "--delete-when"));
+        let delete = own(delete_when(&plan.pick), Side::Right, DELETE_WHEN)?;
+        let delete = delete.map(|delete| table.want(&delete, Role::Value, DELETE_WHEN));
         let sides = Sides {
             names,
             columns: &plan.columns,
             condition: None,
-            left_only: false,
+            left_only: plan.kind == LookupKind::Anti,
             windows: false,
             zone: &plan.output.zone,
         };
@@ -49,6 +58,11 @@ impl LookingUp {
         let (pair, payload) = sides.ask(&mut both)?;
         let programs = both.map(|asking| Arc::new(asking.program(&plan.output.zone)));
         Ok(Self { programs, keys: keys.into(), payload, delete, pair })
+    }
+
+    /// Gives keys that no record looked at has the types of their partners.
+    pub fn agree(&self, mut sides: [KeySide<'_>; 2]) -> Result<()> {
+        keys::agree(&mut sides, &self.keys)
     }
 
     /// Checks conditions of the table, given the types of its columns.
@@ -67,7 +81,7 @@ impl LookingUp {
         self.programs[0].check_conditions(&types, [])?;
         let columns = self.keys[0].iter().zip(&self.keys[1]);
         let on = plan.on.keys.iter().zip(columns).map(|((l, r), (&left, &right))| Equality {
-            names: [format!("l.{}", l.shown()), format!("r.{}", r.shown())],
+            names: [l.with_side(0).shown(), r.with_side(1).shown()],
             columns: [left, right],
         });
         let [payload, table_payload] = self.payload.clone();
@@ -85,7 +99,7 @@ impl LookingUp {
             on: on.collect(),
             table,
             pick: plan.pick.clone(),
-            keeps_unmatched: plan.keeps_unmatched,
+            kind: plan.kind,
             pair: self.pair.clone(),
         })
     }

@@ -12,6 +12,7 @@ mod check;
 mod dedup;
 mod derive;
 mod join;
+mod keys;
 mod lookup;
 mod open;
 mod pairs;
@@ -19,11 +20,13 @@ mod window;
 
 pub use dedup::Deduping;
 pub use join::Joining;
+pub use keys::KeySide;
 pub use lookup::{LookingUp, WholeTable};
 pub use window::{Windowing, matter};
 
 use crate::error::{Error, Result};
-use crate::expr::{Bound, Scalar, Scope, Use};
+use crate::event::Side;
+use crate::expr::{Bound, SIDES, Scalar, Scope, Use, side_of};
 use crate::format::Derive;
 use crate::input::Prepared;
 use crate::plan::InputPlan;
@@ -59,6 +62,8 @@ pub struct Program {
     zone: Zone,
     /// Its fields are meant to be all there are.
     names_all: bool,
+    /// What names the event time of this side alone, where the other has one.
+    own_time: Option<&'static str>,
 }
 
 /// A column of the job.
@@ -89,7 +94,8 @@ impl Program {
                 return;
             }
             let declared = declared.iter().find(|(p, _)| p == path).map(|(_, ty)| *ty);
-            let declared = declared.filter(|_| role != Role::Time);
+            // To an expression a value of any kind is a text or what it looks like.
+            let declared = declared.filter(|ty| role != Role::Time && (*ty != FieldType::Json || role == Role::Whole));
             fields.push(Wanted { path: path.clone(), role, declared });
         };
         match self.time.as_field() {
@@ -127,6 +133,11 @@ impl Program {
     /// The column whose values are the partitions.
     pub fn partition(&self) -> Option<usize> {
         self.partition
+    }
+
+    /// Whether all fields are meant, and none is known.
+    pub fn lists_nothing(&self) -> bool {
+        self.names_all && !self.fields.iter().any(|field| field.role == Role::Whole)
     }
 
     /// The field whose values are the partitions.
@@ -271,6 +282,7 @@ impl Program {
         let keys = self.columns.iter().filter(|column| column.flag == ON).flat_map(|column| column.expr.fields());
         let keys: Vec<&FieldPath> = keys.map(|(path, _)| path).collect();
         check::keys(&self.fields, &keys, inputs)?;
+        check::time(&self.fields, self.own_time, inputs)?;
         let unseen = check::fields(&self.fields, goes_on, inputs, text, result)?;
         let bound = self.bind(&self.typed(&types_of(columns))).map_err(|error| with_nulls(error, inputs))?;
         match bound.time.as_ref().map(Bound::ty) {
@@ -305,6 +317,7 @@ pub(super) struct Asking<'a> {
     partition: Option<usize>,
     results: Vec<(String, String)>,
     names_all: bool,
+    own_time: Option<&'static str>,
 }
 
 impl<'a> Asking<'a> {
@@ -319,6 +332,7 @@ impl<'a> Asking<'a> {
             partition: None,
             results: Vec::new(),
             names_all: false,
+            own_time: None,
         }
     }
 
@@ -373,6 +387,7 @@ impl<'a> Asking<'a> {
             results: self.results,
             zone: zone.clone(),
             names_all: self.names_all,
+            own_time: self.own_time,
         };
         program.fields = program.wanted(&self.input.declared);
         program
@@ -387,6 +402,21 @@ fn time_of(input: &InputPlan) -> Scalar {
 /// The event time of an input that needs none: without it all records are of one instant.
 fn time_or_none(input: &InputPlan) -> Scalar {
     input.time.clone().unwrap_or_else(|| Scalar::literal(Literal::Time(Ts::from_micros(0))))
+}
+
+/// A condition of one side, whose fields may be called as where both are in sight: `l.x` is `x`, unless there is a
+/// field `l`. One of the other side is refused.
+fn own_names(expr: &Scalar, side: Side, names: &[FieldPath], flag: &str) -> Result<Scalar> {
+    let [own, other] = [side, side.other()].map(|side| SIDES[side.index()]);
+    let is_there = |letter: &str| names.iter().any(|path| path.parts()[0] == letter);
+    let expr = if is_there(own) { expr.clone() } else { expr.without_side(side.index()) };
+    match expr.fields().into_iter().find(|(path, _)| side_of(path).is_some_and(|(of, _)| of == side.other().index())) {
+        Some((path, _)) if !names.is_empty() && !is_there(other) => {
+            Err(Error::usage(format!("{flag}: {path} is a field of the other side"))
+                .hint(format!("{flag} judges records by their own fields, before they have a partner")))
+        }
+        _ => Ok(expr),
+    }
 }
 
 fn types_of(columns: &[Column]) -> Vec<FieldType> {

@@ -5,7 +5,7 @@
 use super::Asking;
 use crate::error::{Error, Result};
 use crate::event::Side;
-use crate::expr::{Output, Scalar, Use, side_of};
+use crate::expr::{Output, PairColumn, Scalar, Use, on_side, side_of};
 use crate::operator::{Pair, PairField};
 use crate::plan::PairColumns;
 use crate::schema::{FieldPath, Role};
@@ -42,10 +42,11 @@ impl Sides<'_> {
         let mut columns = [Vec::new(), Vec::new()];
         for side in Side::BOTH {
             let flag = if select.is_some() { "--select" } else { "--on, beside its keys" };
+            let all = self.takes_all(side);
             let each = needed[side.index()].iter();
             columns[side.index()] =
                 each.map(|n| asking[side.index()].want(&Scalar::field(n.field.path.clone()), n.role, flag)).collect();
-            if select.is_none() && !(self.left_only && side == Side::Right) {
+            if all {
                 asking[side.index()].all_fields();
             }
         }
@@ -57,28 +58,74 @@ impl Sides<'_> {
     /// The selection with the names of its columns.
     fn selection(&self) -> Result<Option<Vec<Output>>> {
         let Some(select) = &self.columns.select else { return Ok(None) };
+        let listed = self.listed(select)?;
         let mut taken: HashSet<String> = bounds(self.windows);
         let mut outputs = Vec::new();
-        for output in select {
-            let name = self.name_of(output, &taken)?;
+        for (at, (output, side)) in listed.iter().enumerate() {
+            let clashes = |(other, (column, of)): (usize, &(Output, Option<Side>))| {
+                other != at && column.name == output.name && (of.is_none() || of != side)
+            };
+            let is_taken = taken.contains(&output.name) || listed.iter().enumerate().any(clashes);
+            let name = match side {
+                Some(side) if is_taken => format!("{}{}", self.prefix(*side), output.name),
+                _ => output.name.clone(),
+            };
             if !taken.insert(name.clone()) {
                 return Err(Error::usage(format!("--select: two columns would be called \"{name}\""))
-                    .hint("name one of them with AS"));
+                    .hint("name one of them with AS, or leave it out: 'l.* EXCLUDE (a)'"));
             }
             outputs.push(Output { expr: output.expr.clone(), name });
         }
         Ok(Some(outputs))
     }
 
-    /// A field is called as it is on its side, unless another column is called so; an alias stays.
-    fn name_of(&self, output: &Output, taken: &HashSet<String>) -> Result<String> {
-        let field = output.expr.as_field().map_or(Ok(None), |path| self.resolve(path))?;
-        Ok(match field {
-            Some((side, path)) if path.name() == output.name && taken.contains(&output.name) => {
-                format!("{}{}", self.prefix(side), output.name)
+    /// All columns one by one, with the side of those that are fields called as there: a prefix tells them from
+    /// others, while an alias stays.
+    fn listed(&self, select: &[PairColumn]) -> Result<Vec<(Output, Option<Side>)>> {
+        let mut listed = Vec::new();
+        for column in select {
+            match column {
+                PairColumn::One(output) => {
+                    let field = output.expr.as_field().map_or(Ok(None), |path| self.resolve(path))?;
+                    let side = field.filter(|(_, path)| path.name() == output.name).map(|(side, _)| side);
+                    listed.push((output.clone(), side));
+                }
+                PairColumn::All { side, but } => self.every(*side, but, &mut listed)?,
             }
-            _ => output.name.clone(),
-        })
+        }
+        Ok(listed)
+    }
+
+    /// The fields of one side, or of all that are shown, but for some.
+    fn every(&self, only: Option<usize>, but: &[String], listed: &mut Vec<(Output, Option<Side>)>) -> Result<()> {
+        let sides =
+            || Side::BOTH.into_iter().filter(|side| self.shows(*side) && only.is_none_or(|o| o == side.index()));
+        let known =
+            |name: &String| sides().any(|side| self.names[side.index()].iter().any(|path| path.name() == *name));
+        let named = sides().all(|side| !self.names[side.index()].is_empty());
+        if let Some(name) = but.iter().find(|name| named && !known(name)) {
+            return Err(Error::usage(format!("--select: EXCLUDE leaves out \"{name}\", which is no field there")));
+        }
+        for side in sides() {
+            for path in self.names[side.index()].iter().filter(|path| !but.contains(&path.name())) {
+                let expr = Scalar::field(on_side(side.index(), path));
+                listed.push((Output { expr, name: path.name() }, Some(side)));
+            }
+        }
+        Ok(())
+    }
+
+    fn shows(&self, side: Side) -> bool {
+        !(self.left_only && side == Side::Right)
+    }
+
+    /// Whether all fields of a side are written, as far as they are known.
+    fn takes_all(&self, side: Side) -> bool {
+        let all = |column: &PairColumn| match column {
+            PairColumn::All { side: only, .. } => only.is_none_or(|only| only == side.index()),
+            PairColumn::One(_) => false,
+        };
+        self.shows(side) && self.columns.select.as_ref().is_none_or(|select| select.iter().any(all))
     }
 
     fn prefix(&self, side: Side) -> &str {

@@ -74,8 +74,8 @@ const WORDS: &[(&str, &str)] = &[
     ),
     (
         "late_details",
-        "Add to each late record where it stood and how late it was\n\nAdds _file, _line, _lateness and _watermark, \
-         which are ignored when the file is read again.",
+        "Add to each late record where it stood and how late it was\n\nAdds _file, _line, _lateness, _watermark and \
+         _window_end (which is null), ignored when the file is read again.",
     ),
 ];
 
@@ -84,7 +84,7 @@ pub(super) fn plan(args: &DedupArgs, env: &Environment) -> Result<DedupPlan> {
     let zone = planning::zone("tz", args.time.tz.as_deref())?;
     let plan = DedupPlan {
         events: events(args, env)?,
-        keys: text::lists("by", &args.by, expr::parse_list)?,
+        keys: text::lists("by", &args.by, |text| expr::parse_unnamed(text, "what makes events the same"))?,
         within: text::optional("within", args.within.as_deref(), Span::parse)?,
         duplicates: planning::side_file("duplicates", &args.duplicates)?,
         bad: planning::bad(&args.input)?,
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn every_flag_reaches_the_plan() {
         let plan = plan(
-            "a b -g id -g 'lower(x) AS y, window_start' --within 10m --duplicates dup -w ok -n 9 -t ts --time-format unix-ms \
+            "a b -g id -g 'lower(x), window_start' --within 10m --duplicates dup -w ok -n 9 -t ts --time-format unix-ms \
              --input-tz CET --tz Asia/Tokyo -d 1m --late l --late-details --max-late 5% --watermark-by host --idle-after 1h \
              --max-skew 2h --outliers 2 --watermark-policy max -i csv --schema 'x double' --delimiter ; --no-header --null NA \
              --bad bad --max-bad 7 -j 8 -o out.csv -O jsonl --summary s.json -q",
@@ -173,6 +173,16 @@ mod tests {
                 "--within: expected a duration with a unit, found \"5\"\n  hint: 5s is in seconds, 5m in minutes",
             ),
             ("--by ' '", "--by: expected a field, found nothing"),
+            (
+                "--by 'msg level'",
+                "--by: what makes events the same has no name of its own\n  msg level\n  ^\n  \
+                 hint: a comma stands between two names: 'msg, level'; one with a blank in double quotes: '\"msg level\"'",
+            ),
+            (
+                "--by 'id, lower(x) as y'",
+                "--by: what makes events the same has no name of its own\n  id, lower(x) as y\n      ^\n  \
+                 hint: leave AS out",
+            ),
             ("--late l", &format!("--late {needs}")),
             ("--within 1m --max-late 5", &format!("--max-late {needs}")),
             ("--duplicates -", "--duplicates -: standard output is for the results: name a file"),

@@ -95,9 +95,9 @@ pub(super) struct PairingFlags {
     /// The right record's time less the left one's, both ends included; '[0s..30m)' leaves an end out.
     #[arg(long, value_name = "LO..HI", allow_hyphen_values = true)]
     pub(super) within: Option<String>,
-    /// Or: both in one window of SIZE, as of --tumbling
+    /// Or: both in the same window of SIZE, such as 1h
     ///
-    /// 5m, 1h, 1d, 1mo: one after another, as windrow-window(1) has them. Rows begin with window_start and window_end.
+    /// 5m, 1h, 1d, 1mo: one after another, as those of windrow-window(1) --tumbling. Rows begin with window_start and window_end.
     #[arg(long, value_name = "SIZE")]
     pub(super) window: Option<String>,
     /// inner, left, right, full, semi or anti: which rows [inner]
@@ -110,8 +110,8 @@ pub(super) struct PairingFlags {
 pub(super) struct PairFlags {
     /// Columns to write: 'l.page, r.price * l.n AS total'
     ///
-    /// A list of expressions over fields of l and r, each perhaps with a name. Without it, all fields of the left
-    /// record and then all of the right.
+    /// A list of expressions over fields of l and r, each perhaps with a name. l.* are all fields of the left record,
+    /// 'l.* EXCLUDE (a, b)' all but these. Without it, all fields of the left record and then all of the right.
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(super) select: Vec<String>,
     /// Put before a left name that both sides have []
@@ -138,8 +138,8 @@ const WORDS: &[(&str, &str)] = &[
     ),
     (
         "late_details",
-        "Add to each late record where it stood and how late it was\n\nAdds _file, _line, _lateness, _watermark and, \
-         with --window, _window_end, which are ignored when the file is read again.",
+        "Add to each late record where it stood and how late it was\n\nAdds _file, _line, _lateness, _watermark and \
+         _window_end (null without --window), which are ignored when the file is read again.",
     ),
     ("tz", "Zone of the output, and of --window in calendar units [UTC]"),
     (

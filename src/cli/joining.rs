@@ -7,7 +7,7 @@ use super::sides::{Plain, Side};
 use super::window::GridFlags;
 use super::{Environment, planning, text};
 use crate::error::{Error, Result};
-use crate::expr::{self, On, Output};
+use crate::expr::{self, On, PairColumn};
 use crate::pairing::{self, Bounds, JOINS, JoinKind, JoinWatermark, Within};
 use crate::plan::{InputPath, JoinPlan, PairColumns, SidePlan};
 use crate::time::Zone;
@@ -64,12 +64,18 @@ fn wrong_inputs(plain: usize, named: [bool; 2]) -> Error {
         (0, [true, false]) => Error::usage("the right side has no input: add --right FILE"),
         (0, [false, true]) => Error::usage("the left side has no input: add --left FILE"),
         (0, _) => Error::usage("no input: a join reads a left and a right side"),
-        (_, [true, _]) => Error::usage("--left names inputs, and so do arguments without a flag: use one way"),
-        (_, [_, true]) => Error::usage("--right names inputs, and so do arguments without a flag: use one way"),
+        (_, [true, _]) => return mixed("left"),
+        (_, [_, true]) => return mixed("right"),
         (1, _) => Error::usage("a join reads a left and a right side, found one input"),
         (n, _) => Error::usage(format!("a join reads a left and a right side, found {n} inputs")),
     };
     error.hint(INPUTS)
+}
+
+/// A pattern that the shell makes several names of leaves all but the first without a flag.
+fn mixed(side: &str) -> Error {
+    Error::usage(format!("--{side} names inputs, and so do arguments without a flag: use one way"))
+        .hint(format!("each file needs its own flag, also where a pattern stands for several: --{side} a --{side} b"))
 }
 
 /// The condition of a join or lookup.
@@ -85,6 +91,9 @@ fn kind(how: Option<&str>) -> Result<&'static JoinKind> {
     pairing::find(how).ok_or_else(|| {
         let names: Vec<_> = JOINS.iter().map(|kind| kind.name).collect();
         let error = Error::usage(format!("--how: expected a kind of join, found \"{how}\""));
+        if how.eq_ignore_ascii_case("outer") {
+            return error.hint("full writes what has no partner on either side, left and right that of one");
+        }
         match text::similar(how, names.iter().copied()) {
             Some(near) => error.hint(format!("did you mean {near}?")),
             None => error.hint(format!("kinds are {}", names.join(", "))),
@@ -130,11 +139,13 @@ fn windows(size: &str, grid: &GridFlags, zone: &Zone) -> Result<Bounds> {
 /// What is written of two rows side by side.
 pub(super) fn columns(flags: &PairFlags) -> Result<PairColumns> {
     let prefixed = [("left", flags.left_prefix.is_some()), ("right", flags.right_prefix.is_some())];
-    if let Some((side, _)) = prefixed.into_iter().find(|(_, given)| *given && !flags.select.is_empty()) {
+    let select = select(&flags.select)?;
+    let names_all = select.iter().flatten().all(|column| matches!(column, PairColumn::One(_)));
+    if let Some((side, _)) = prefixed.into_iter().find(|(_, given)| *given && select.is_some() && names_all) {
         return Err(Error::usage(format!("--select names all columns itself: leave --{side}-prefix out, or use AS")));
     }
     let columns = PairColumns {
-        select: select(&flags.select)?,
+        select,
         left_prefix: flags.left_prefix.clone().unwrap_or_default(),
         right_prefix: flags.right_prefix.clone().unwrap_or_else(|| "right_".to_owned()),
     };
@@ -148,27 +159,39 @@ pub(super) fn columns(flags: &PairFlags) -> Result<PairColumns> {
 }
 
 /// The lists of all flags together; none where none was given.
-fn select(lists: &[String]) -> Result<Option<Vec<Output>>> {
+fn select(lists: &[String]) -> Result<Option<Vec<PairColumn>>> {
     let columns = text::lists("select", lists, expr::parse_pair_columns)?;
     Ok((!lists.is_empty()).then_some(columns))
 }
 
 /// Refuses columns that rows of this kind do not have, or that are there already.
 fn fits(columns: &PairColumns, kind: &JoinKind, bounds: &Bounds) -> Result<()> {
+    if !kind.pairs {
+        left_alone(columns, kind.name)?;
+    }
     for column in columns.select.iter().flatten() {
-        if !kind.pairs && column.expr.sides()[1] {
-            return Err(Error::usage(format!(
-                "--select: \"{}\" is of the right side, and --how {} writes left rows alone",
-                column.name, kind.name
-            ))
-            .hint("--how inner writes pairs"));
-        }
+        let PairColumn::One(column) = column else { continue };
         if bounds.has_windows() && ["window_start", "window_end"].contains(&column.name.as_str()) {
             return Err(Error::usage(format!("--select: \"{}\" is a column that --window adds", column.name))
                 .hint(format!("give yours another name: {} AS other", column.expr.shown())));
         }
     }
     Ok(())
+}
+
+/// Refuses columns of the right side where only left rows are written.
+pub(super) fn left_alone(columns: &PairColumns, how: &str) -> Result<()> {
+    let of_right = columns.select.iter().flatten().find_map(|column| match column {
+        PairColumn::One(column) => column.expr.sides()[1].then(|| format!("\"{}\"", column.name)),
+        PairColumn::All { side, .. } => (*side == Some(1)).then(|| "r.*".to_owned()),
+    });
+    match of_right {
+        Some(column) => Err(Error::usage(format!(
+            "--select: {column} is of the right side, and --how {how} writes left rows alone"
+        ))
+        .hint("--how inner writes pairs")),
+        None => Ok(()),
+    }
 }
 
 fn watermark(args: &JoinArgs) -> Result<JoinWatermark> {
@@ -346,7 +369,9 @@ mod tests {
     #[test]
     fn columns_are_selected_by_one_or_more_lists() {
         let plan = plan("a b --on id --within 0s..1m --select 'l.id, r.ts - l.ts AS wait' --select r.x");
-        let names: Vec<_> = plan.columns.select.unwrap().into_iter().map(|column| column.name).collect();
+        let columns = plan.columns.select.unwrap().into_iter();
+        let names: Vec<_> =
+            columns.map(|column| if let PairColumn::One(one) = column { one.name } else { panic!() }).collect();
         assert_eq!(names, ["id", "wait", "x"]);
     }
 
@@ -383,6 +408,46 @@ mod tests {
         (
             "a b --on id --how iner --window 1m",
             "--how: expected a kind of join, found \"iner\"\n  hint: did you mean inner?",
+        ),
+        (
+            "a b --on id --how outer --window 1m",
+            "--how: expected a kind of join, found \"outer\"\n  \
+             hint: full writes what has no partner on either side, left and right that of one",
+        ),
+        (
+            "a b --on 'Airport Name' --window 1m",
+            "--on: what is compared has no name of its own\n  Airport Name\n  ^\n  \
+             hint: a comma stands between two names: 'Airport, Name'; one with a blank in double quotes: '\"Airport Name\"'",
+        ),
+        (
+            "a b --on 'left.x = b.y' --window 1m",
+            "--on: which side is left.x of?\n  left.x = b.y\n  ^\n  \
+             hint: the sides are called l and r: l.x or r.x; where left is a record, l.left.x",
+        ),
+        (
+            "a b --on 'l.id = r.id AND l.kind = \"pickup\"' --window 1m",
+            "--on: which side is pickup of?\n  l.id = r.id AND l.kind = \"pickup\"\n                           ^\n  \
+             hint: text takes single quotes: 'pickup'; if it is a name: write l.pickup for the left side's, or r.pickup \
+             for the right side's",
+        ),
+        (
+            "a b --on id --window 1m --how anti --select 'r.*'",
+            "--select: r.* is of the right side, and --how anti writes left rows alone\n  hint: --how inner writes pairs",
+        ),
+        (
+            "a b --on id --window 1m --select 'x.*'",
+            "--select: there is no side x\n  x.*\n  ^\n  \
+             hint: the sides are called l and r: l.* are all fields of the left one",
+        ),
+        (
+            "a b --on id --within ..5m",
+            "--within: expected two durations such as 0s..30m, found \"..5m\"\n  \
+             hint: 0s..5m begins at the left row's time",
+        ),
+        (
+            "a b --on id --within 5m..",
+            "--within: expected two durations such as 0s..30m, found \"5m..\"\n  \
+             hint: without an end rows would wait for a match for ever: 5m..1h",
         ),
         (
             "a b --on id --how cross --window 1m",
@@ -479,11 +544,16 @@ mod tests {
             ("a b c", "a join reads a left and a right side, found 3 inputs"),
             ("--left a", "the right side has no input: add --right FILE"),
             ("--right a", "the left side has no input: add --left FILE"),
-            ("a --left b", "--left names inputs, and so do arguments without a flag: use one way"),
-            ("a b --right c", "--right names inputs, and so do arguments without a flag: use one way"),
         ] {
             let error = refused(format!("join --on id --window 1m {inputs}").trim_end());
             assert_eq!(error, format!("{expected}\n  hint: {INPUTS}"), "{inputs}");
+        }
+        for (inputs, side) in [("--left a b --right c", "left"), ("a b --right c", "right")] {
+            let expected = format!(
+                "--{side} names inputs, and so do arguments without a flag: use one way\n  \
+                 hint: each file needs its own flag, also where a pattern stands for several: --{side} a --{side} b"
+            );
+            assert_eq!(refused(&format!("join --on id --window 1m {inputs}")), expected, "{inputs}");
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{Environment, joining, planning, rows, text};
 use crate::error::{Error, Result};
 use crate::expr::{self, On};
 use crate::format::FormatKind;
-use crate::plan::{AsOf, ClockPlan, Direction, InputPlan, LatePlan, LookupPlan, Pick, SidePlan};
+use crate::plan::{AsOf, ClockPlan, Direction, InputPlan, LatePlan, LookupKind, LookupPlan, Pick, SidePlan};
 use crate::time::{Span, TimeFormat};
 use clap::Args;
 use std::path::PathBuf;
@@ -35,7 +35,10 @@ pub(super) struct LookupArgs {
     as_of: AsOfFlags,
     #[command(flatten, next_help_heading = "Results")]
     results: PairFlags,
-    /// left or inner: whether events without a row are written [left]
+    /// left, inner or anti: which events are written [left]
+    ///
+    /// left writes all, with nulls where there is no row; inner those that have one; anti those that have none, with
+    /// the event's columns alone.
     #[arg(long, value_name = "KIND", help_heading = "Results")]
     how: Option<String>,
     /// Use only events for which this is true
@@ -83,6 +86,12 @@ struct TableFlags {
     /// An event is then written once for each, in the table's order.
     #[arg(long)]
     all: bool,
+    /// Use only rows of the table for which this is true
+    ///
+    /// Over the table's own fields: 'active', "country = 'AT'". Other rows are counted as filtered, and no event finds
+    /// them.
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    table_where: Option<String>,
     /// Format of the table, if the name does not tell
     #[arg(long, alias = "table-input-format", value_name = "FORMAT", hide_short_help = true)]
     table_format: Option<String>,
@@ -126,7 +135,8 @@ const WORDS: &[(&str, &str)] = &[
     (
         "select",
         "Columns to write: 'l.ts, r.country'\n\nA list of expressions over fields of the event (l) and the table (r), \
-         each perhaps with a name. Without it, all fields of the event and then all of the table.",
+         each perhaps with a name. l.* are all fields of the event, 'r.* EXCLUDE (a, b)' all of the table but these. \
+         Without it, all fields of the event and then all of the table.",
     ),
     ("left_prefix", "Put before an event's name that the table has too []"),
     ("right_prefix", "Put before a table's name that the event has too [right_]"),
@@ -138,13 +148,20 @@ pub(super) fn plan(args: &LookupArgs, env: &Environment) -> Result<LookupPlan> {
     let table = table(args)?;
     let on = equalities(args.table.on.as_deref())?;
     let pick = pick(args)?;
+    let kinds = [("left", LookupKind::Left), ("inner", LookupKind::Inner), ("anti", LookupKind::Anti)];
+    let kind = text::choice("how", args.how.as_deref(), &kinds)?.unwrap_or_default();
+    let columns = joining::columns(&args.results)?;
+    if kind == LookupKind::Anti {
+        joining::left_alone(&columns, "anti")?;
+    }
     let plan = LookupPlan {
         events: events(args, env)?,
         table,
         on,
         pick,
-        keeps_unmatched: text::choice("how", args.how.as_deref(), &[("left", true), ("inner", false)])?.unwrap_or(true),
-        columns: joining::columns(&args.results)?,
+        table_filter: rows::filter("table-where", args.table.table_where.as_deref())?,
+        kind,
+        columns,
         bad: planning::bad(&args.input)?,
         output: planning::output(&args.output, args.limit.as_deref(), zone, env)?,
         report: planning::report(&args.report)?,
@@ -268,7 +285,7 @@ mod tests {
         assert_eq!(plan.events.input.paths, [InputPath::File("e.jsonl".into())]);
         assert_eq!(plan.table.paths, [InputPath::File("u.csv".into())]);
         assert!(plan.events.input.time.is_none() && plan.events.input.concat && plan.table.time.is_none());
-        assert!(matches!(plan.pick, Pick::Only) && plan.keeps_unmatched);
+        assert!(matches!(plan.pick, Pick::Only) && plan.kind == LookupKind::Left);
         assert_eq!((plan.columns.left_prefix.as_str(), plan.columns.right_prefix.as_str()), ("", "right_"));
         assert!(plan.events.clock.delay.is_none() && plan.events.late.path.is_none());
     }
@@ -277,7 +294,7 @@ mod tests {
     fn every_flag_reaches_the_plan() {
         let plan = plan(
             "a b --table t --on 'l.u = r.id' --table-format csv --table-schema 'id bigint' --table-time-format unix-s \
-             --as-of valid_from --direction nearest --tolerance 1m --delete-when gone --how inner -w 'x > 1' -n 3 \
+             --as-of valid_from --direction nearest --tolerance 1m --delete-when gone --table-where 'y > 2' --how inner -w 'x > 1' -n 3 \
              --left-prefix l_ --right-prefix r_ -t ts --time-format unix-ms --input-tz CET --tz Asia/Tokyo -i jsonl \
              --schema 'x double' --delimiter ; --no-header --null NA --concat --bad bad --max-bad 7 -j 8 -o out.csv -O jsonl \
              --summary s.json -q",
@@ -303,7 +320,7 @@ mod tests {
         let Pick::AsOf(as_of) = &plan.pick else { panic!("no time") };
         assert_eq!((as_of.direction, as_of.tolerance), (Direction::Nearest, Some(Span::from_secs(60))));
         assert_eq!(as_of.delete_when.as_ref().unwrap().shown(), "gone");
-        assert!(!plan.keeps_unmatched && plan.events.filter.is_some());
+        assert!(plan.kind == LookupKind::Inner && plan.table_filter.is_some() && plan.events.filter.is_some());
         assert_eq!((plan.columns.left_prefix.as_str(), plan.columns.right_prefix.as_str()), ("l_", "r_"));
         assert_eq!((plan.bad.path.as_deref(), plan.bad.max), (Some(Path::new("bad")), Some(Bound::Count(7))));
         assert_eq!(
@@ -350,7 +367,7 @@ mod tests {
             "--table t --on id --as-of t --direction up",
             "--direction: expected backward or forward or nearest, found \"up\"",
         ),
-        ("--table t --on id --how right", "--how: expected left or inner, found \"right\""),
+        ("--table t --on id --how right", "--how: expected left or inner or anti, found \"right\""),
         (
             "--table t --on id --table-format x",
             "--table-format: expected a format, found \"x\"\n  hint: formats are jsonl, parquet, csv, tsv",

@@ -56,7 +56,8 @@ fn command_page(sub: &clap::Command) -> String {
         args.iter().for_each(|arg| page.flag(arg));
     }
     prose::man_sections(name).iter().for_each(|section| page.prose(section));
-    page.see_also(std::iter::once("windrow".to_owned()));
+    let others = visible().map(|other| other.get_name().to_owned()).filter(|other| other != name);
+    page.see_also(std::iter::once("windrow".to_owned()).chain(others.map(|other| format!("windrow\\-{other}"))));
     page.0
 }
 

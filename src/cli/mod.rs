@@ -116,7 +116,10 @@ fn run(args: &[argfile::Argument], command: &mut clap::Command, env: &Environmen
         Err(error) if error.kind() == clap::error::ErrorKind::DisplayVersion => {
             Ok(Command::Print(error.render().to_string()))
         }
-        Err(error) => Err(usage::explain(&error)),
+        Err(error) => {
+            let name = args.get(1).map(|arg| arg.text.to_string_lossy().into_owned()).unwrap_or_default();
+            Err(usage::explain(&error, &name))
+        }
     }
 }
 

@@ -82,6 +82,10 @@ fn matching() -> Section {
                  still come.",
             ),
             Paragraph::Text(
+                "For each event the one row that is nearest in time, as an ASOF join has it, is what windrow-lookup(1) \
+                 finds with --as-of.",
+            ),
+            Paragraph::Text(
                 "Both sides are read by event time. A pair is written when its second record is read, a record without \
                  a partner as soon as none can come. The same input and flags give the same bytes.",
             ),
@@ -96,7 +100,8 @@ fn columns() -> Section {
             "A row has the left record's fields and then the right one's; those of a record that is not there are \
              null. Names that both have get --left-prefix (none) and --right-prefix (right_) in front. --select writes \
              a list of expressions instead, over fields with l. or r. in front: 'l.id, r.price * l.n AS total'; a name \
-             without AS is the field's own.",
+             without AS is the field's own. l.* stands for all fields of the left record, r.* for those of the right \
+             and * for both; 'l.* EXCLUDE (a, b)' leaves some out.",
         )],
     )
 }
@@ -107,7 +112,8 @@ fn late_and_kept() -> Section {
         vec![
             Paragraph::Text(
                 "Each side has its own watermark, by its own --delay, over its own inputs, as windrow-window(1) has \
-                 it. A record that is behind it is late: it is counted, kept by --late, and never in the output. \
+                 it. With --within a record that is behind it is late; with --window a record is late once its \
+                 window's end has been reached. A late record is counted, kept by --late, and never in the output. \
                  Without --delay nothing is late.",
             ),
             Paragraph::Text(
@@ -149,7 +155,9 @@ fn rows_found() -> Section {
             Paragraph::Text(
                 "A row of the table belongs to an event when all keys of --on are equal. Null equals nothing. Two rows \
                  of the table with the same keys are an error, unless --first takes the first of them or --all every \
-                 one. An event for which there is no row is written with nulls, or not at all with --how inner.",
+                 one. An event for which there is no row is written with nulls, or not at all with --how inner; --how anti \
+                 writes these events alone, without columns of the table. A row for which --table-where is not true is \
+                 not in the table.",
             ),
             Paragraph::Text(
                 "The table is held in memory as a whole; events are not, and are written in the order they are read. \

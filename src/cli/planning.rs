@@ -345,7 +345,7 @@ pub(super) fn input_format(name: &str) -> Result<&'static FormatKind> {
 }
 
 fn output_format(name: &str) -> Result<&'static FormatKind> {
-    named_format(name, |kind| kind.write.is_some(), "written")
+    named_format(name, is_written, "written")
 }
 
 fn named_format(name: &str, fits: fn(&FormatKind) -> bool, what: &str) -> Result<&'static FormatKind> {
@@ -368,6 +368,9 @@ fn formats(fits: fn(&FormatKind) -> bool) -> String {
 pub(super) fn output(flags: &OutputFlags, limit: Option<&str>, zone: Zone, env: &Environment) -> Result<OutputPlan> {
     let path = flags.output.clone().filter(|path| path != Path::new("-"));
     let said = text::optional("output-format", flags.output_format.as_deref(), output_format)?;
+    if let Some(path) = path.as_deref().filter(|_| said.is_none()) {
+        refuse_foreign(path)?;
+    }
     let to_terminal = path.is_none() && env.stdout_is_terminal;
     let format = match said.or_else(|| path.as_deref().and_then(format::by_extension)) {
         Some(kind) => kind,
@@ -384,6 +387,27 @@ pub(super) fn output(flags: &OutputFlags, limit: Option<&str>, zone: Zone, env: 
     }
     let limit = text::optional("limit", limit, text::number)?;
     Ok(OutputPlan { path, format, limit, zone, width: to_terminal.then_some(env.width).flatten() })
+}
+
+/// Extensions of files that are something else, and would not be read as what they say.
+const FOREIGN: &[&str] = &[
+    "xlsx", "xls", "ods", "avro", "orc", "arrow", "feather", "db", "sqlite", "duckdb", "xml", "yaml", "yml", "html",
+    "md", "bz2", "xz", "zip",
+];
+
+/// A name that says another format is a wish that cannot be met; any other name is only a name.
+fn refuse_foreign(path: &Path) -> Result<()> {
+    let named = if format::is_compressed(path) { path.file_stem().map(Path::new).unwrap_or(path) } else { path };
+    let extension = named.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).unwrap_or_default();
+    match FOREIGN.contains(&extension.as_str()) {
+        true => Err(Error::usage(format!("--output {}: .{extension} is no format that is written", path.display()))
+            .hint(format!("{}; --output-format FORMAT writes one of them under any name", formats(is_written)))),
+        false => Ok(()),
+    }
+}
+
+fn is_written(kind: &FormatKind) -> bool {
+    kind.write.is_some()
 }
 
 /// What people read on a terminal, and programs in a pipe or file.

@@ -6,15 +6,43 @@ use super::argfile::Argument;
 use crate::error::{Error, ErrorKind};
 use clap::error::{ContextKind, ContextValue, ErrorKind as Clap};
 
-/// What a clap error says.
-pub(super) fn explain(error: &clap::Error) -> Error {
+/// Flags that other tools, or other commands of ours, have for what a command calls otherwise.
+const MEANT: &[(&str, &[&str], &str)] = &[
+    (
+        "join",
+        &["--where", "-w"],
+        "--left-where and --right-where judge the records of a side; what a pair has to meet stands in --on",
+    ),
+    ("join", &["--tumbling"], "--window SIZE joins what lies in the same window of SIZE"),
+    ("join", &["--by", "-g"], "--on says what is equal"),
+    ("join", &["--as-of"], "windrow lookup has --as-of: the row of a table that was in force"),
+    ("lookup", &["--within"], "--tolerance D finds no row that is further than D from the event"),
+    ("lookup", &["--by", "-g"], "--on says what is equal"),
+    ("dedup", &["--on"], "--by says what makes two events the same"),
+];
+
+/// Commands that other tools have.
+const COMMANDS: &[(&str, &str)] = &[
+    ("asof", "windrow lookup EVENTS --table FILE --on KEYS --as-of FIELD finds the row that was in force"),
+    ("as-of", "windrow lookup EVENTS --table FILE --on KEYS --as-of FIELD finds the row that was in force"),
+    ("asof-join", "windrow lookup EVENTS --table FILE --on KEYS --as-of FIELD finds the row that was in force"),
+    ("uniq", "windrow dedup drops events that have been there before"),
+    ("distinct", "windrow dedup drops events that have been there before"),
+];
+
+/// What a clap error about the flags of a command says.
+pub(super) fn explain(error: &clap::Error, command: &str) -> Error {
     let said = |kind| context(error, kind);
     let flag = said(ContextKind::InvalidArg).map(|arg| bare(&arg)).unwrap_or_default();
     match error.kind() {
-        Clap::UnknownArgument => unknown_flag(error, &flag),
+        Clap::UnknownArgument => unknown_flag(error, &flag, command),
         Clap::InvalidSubcommand => {
             let name = said(ContextKind::InvalidSubcommand).unwrap_or_default();
-            with_suggestion(Error::usage(format!("unknown command {name}")), said(ContextKind::SuggestedSubcommand))
+            let unknown = Error::usage(format!("unknown command {name}"));
+            match COMMANDS.iter().find(|(other, _)| *other == name) {
+                Some((_, hint)) => unknown.hint(*hint),
+                None => with_suggestion(unknown, said(ContextKind::SuggestedSubcommand)),
+            }
         }
         Clap::InvalidValue if !flag.starts_with('-') => Error::usage("an empty argument names no file"),
         Clap::InvalidValue if said(ContextKind::InvalidValue).is_none_or(|value| value.is_empty()) => {
@@ -29,9 +57,13 @@ pub(super) fn explain(error: &clap::Error) -> Error {
     }
 }
 
-fn unknown_flag(error: &clap::Error, flag: &str) -> Error {
+fn unknown_flag(error: &clap::Error, flag: &str, command: &str) -> Error {
     let what = if flag.starts_with('-') { "flag" } else { "argument" };
     let unexpected = Error::usage(format!("unexpected {what} {flag}"));
+    let meant = MEANT.iter().find(|(of, flags, _)| *of == command && flags.contains(&flag));
+    if let Some((.., hint)) = meant {
+        return unexpected.hint(*hint);
+    }
     match context(error, ContextKind::SuggestedArg) {
         Some(near) => with_suggestion(unexpected, Some(bare(&near))),
         None if flag.starts_with('-') => unexpected.hint("--help lists all flags; a file of this name goes behind --"),

@@ -301,7 +301,8 @@ pub(super) struct OutputFlags {
     pub(super) output: Option<PathBuf>,
     /// Format of the output
     ///
-    /// Otherwise by the extension of --output; a terminal gets a table and a pipe JSONL.
+    /// Otherwise by the extension of --output; where it tells none, as in out.log, JSONL is written. Without --output a
+    /// terminal gets a table and a pipe JSONL.
     #[arg(short = 'O', long, value_name = "FORMAT")]
     pub(super) output_format: Option<String>,
 }

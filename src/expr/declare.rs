@@ -47,6 +47,7 @@ static TYPES: &[(&str, FieldType)] = &[
     ("timestamp without time zone", FieldType::Time),
     ("datetime", FieldType::Time),
     (DATE, FieldType::Time),
+    ("json", FieldType::Json),
 ];
 
 /// Reads a list of fields with their types. The error shows the place; the flag's name is the caller's to add.
@@ -88,7 +89,7 @@ pub(super) fn type_of(sql: Sql<'_>, name: &str, at: Location) -> Result<(FieldTy
     let tokens = named.tokens()?;
     let mut cursor = Cursor { sql: named, tokens: &tokens };
     match cursor.ty() {
-        Ok(ty) if cursor.peek().is_none() => Ok(ty),
+        Ok((ty, day)) if cursor.peek().is_none() && ty != FieldType::Json => Ok((ty, day)),
         _ => {
             let error = sql.error(at, format!("there is no type \"{}\"", name.to_lowercase()));
             Err(error.hint("types are bigint, double, decimal(p,s), boolean, text, timestamp and date"))

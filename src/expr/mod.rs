@@ -24,9 +24,9 @@ mod unknown;
 
 pub use declare::parse_schema;
 pub use literal::or_text;
-pub use on::{On, SIDES, parse_pair_columns, side_of};
+pub use on::{On, PairColumn, SIDES, on_side, parse_pair_columns, side_of};
 pub use scalar::{Bound, Computed, Scalar, Scope, Use};
-pub use select::{parse_calls, parse_keys, parse_list, parse_scalar};
+pub use select::{parse_calls, parse_keys, parse_list, parse_scalar, parse_unnamed};
 
 use crate::aggregate::AggregateKind;
 use crate::error::{Error, Result};

@@ -4,11 +4,11 @@
 //! are over their side's own names, without `l.` and `r.`; the condition and columns of pairs keep them.
 
 use super::parse::Parse;
-use super::sql::Sql;
+use super::sql::{Item, Selected, Sql, Star};
 use super::tree::{Expr, Node, Operator, path_text};
-use super::{Output, Scalar};
+use super::{Output, Scalar, literal};
 use crate::error::{Error, Result};
-use crate::schema::FieldPath;
+use crate::schema::{FieldPath, Literal};
 use std::collections::HashSet;
 
 /// What fields of the left and the right record start with, where both are in sight.
@@ -29,9 +29,12 @@ impl On {
         let sql = Sql { text, takes: "a condition such as l.id = r.id" };
         let mut trees = Vec::new();
         for item in sql.items()? {
-            if item.alias.is_some() {
+            if let Some(alias) = &item.alias {
                 let error = sql.error(item.start, "what is compared has no name of its own");
-                return Err(error.hint("leave AS out; --select names columns"));
+                return Err(match item.says_as(sql) {
+                    true => error.hint("leave AS out; --select names columns"),
+                    false => error.hint(two_words(&item.typed, alias)),
+                });
             }
             trees.push(Parse::of(sql).expr(&item.expr, item.start)?);
         }
@@ -60,12 +63,39 @@ pub fn side_of(path: &FieldPath) -> Option<(usize, FieldPath)> {
     (!rest.is_empty()).then(|| (side, FieldPath::new(rest.to_vec()).into_array(path.inside().to_vec())))
 }
 
-/// Reads the output columns of a pair: a list of expressions over `l.` and `r.`, with optional names.
-pub fn parse_pair_columns(text: &str) -> Result<Vec<Output>> {
+/// A field of a side as it is called where both are in sight.
+pub fn on_side(side: usize, path: &FieldPath) -> FieldPath {
+    let parts = std::iter::once(SIDES[side].to_owned()).chain(path.parts().iter().cloned()).collect();
+    FieldPath::new(parts).into_array(path.inside().to_vec())
+}
+
+/// A column of two rows side by side, or several.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PairColumn {
+    /// An expression with its name.
+    One(Output),
+    /// The fields of one side, or of both, but for some.
+    All {
+        /// Which; none: both.
+        side: Option<usize>,
+        /// Names that are left out.
+        but: Vec<String>,
+    },
+}
+
+/// Reads the output columns of a pair: a list of expressions over `l.` and `r.`, with optional names, and of `l.*`.
+pub fn parse_pair_columns(text: &str) -> Result<Vec<PairColumn>> {
     let sql = Sql { text, takes: "a column such as l.id" };
     let mut names = HashSet::new();
     let mut columns = Vec::new();
-    for item in sql.items()? {
+    for selected in sql.columns()? {
+        let item = match selected {
+            Selected::One(item) => item,
+            Selected::All(star) => {
+                columns.push(all_of_side(sql, star)?);
+                continue;
+            }
+        };
         let root = Parse::of(sql).expr(&item.expr, item.start)?;
         all_sided(sql, &root)?;
         let expr = Scalar { text: text.into(), root };
@@ -77,12 +107,57 @@ pub fn parse_pair_columns(text: &str) -> Result<Vec<Output>> {
             let error = sql.error(item.start, format!("two columns would be called \"{name}\""));
             return Err(error.hint("name one of them with AS, or leave one out"));
         }
-        columns.push(Output { expr, name });
+        columns.push(PairColumn::One(Output { expr, name }));
     }
     Ok(columns)
 }
 
+fn all_of_side(sql: Sql<'_>, star: Star) -> Result<PairColumn> {
+    let side = match &star.of {
+        None => None,
+        Some(name) => Some(SIDES.iter().position(|side| side == name).ok_or_else(|| {
+            sql.error(star.start, format!("there is no side {name}"))
+                .hint("the sides are called l and r: l.* are all fields of the left one")
+        })?),
+    };
+    Ok(PairColumn::All { side, but: star.but })
+}
+
+/// What may be meant by two words without AS between them.
+pub(super) fn two_words(first: &str, second: &str) -> String {
+    format!(
+        "a comma stands between two names: '{first}, {second}'; one with a blank in double quotes: '\"{first} {second}\"'"
+    )
+}
+
+impl Item {
+    /// Whether AS stands before its name.
+    pub(super) fn says_as(&self, sql: Sql<'_>) -> bool {
+        let Some(alias) = &self.alias else { return false };
+        let text = sql.text.to_lowercase();
+        let words: Vec<&str> = text.split([' ', '\t', '\n', ',']).filter(|word| !word.is_empty()).collect();
+        let alias = alias.to_lowercase();
+        words.windows(2).any(|pair| pair[0] == "as" && pair[1].trim_matches('"') == alias)
+    }
+}
+
 impl Scalar {
+    /// The same over a side's own names: `l.x` is `x` on the left.
+    #[must_use]
+    pub fn without_side(&self, side: usize) -> Scalar {
+        let mut own = self.clone();
+        rename(&mut own.root, &|path| side_of(path).filter(|(of, _)| *of == side).map(|(_, own)| own));
+        own
+    }
+
+    /// The same as it is called where both sides are in sight: `x` is `l.x` on the left.
+    #[must_use]
+    pub fn with_side(&self, side: usize) -> Scalar {
+        let mut both = self.clone();
+        rename(&mut both.root, &|path| Some(on_side(side, path)));
+        both
+    }
+
     /// Which of the two sides it has fields of.
     pub fn sides(&self) -> [bool; 2] {
         sides(&self.root)
@@ -157,9 +232,19 @@ fn without_side(sql: Sql<'_>, path: &FieldPath, field: &Expr) -> Error {
     let name = path_text(path);
     let first = path.parts().first().map(|part| part.to_lowercase()).unwrap_or_default();
     let error = sql.error(field.at, format!("which side is {name} of?"));
-    match SIDES.contains(&first.as_str()) {
-        true => error.hint("l.id is a field of the left side and r.id one of the right, both in small letters"),
-        false => error.hint(format!("write l.{name} for the left side's, or r.{name} for the right side's")),
+    let error = match path.parts() {
+        _ if SIDES.contains(&first.as_str()) => {
+            error.hint("l.id is a field of the left side and r.id one of the right, both in small letters")
+        }
+        [_, rest @ ..] if !rest.is_empty() => {
+            let own = path_text(&FieldPath::new(rest.to_vec()));
+            error.hint(format!("the sides are called l and r: l.{own} or r.{own}; where {first} is a record, l.{name}"))
+        }
+        _ => error.hint(format!("write l.{name} for the left side's, or r.{name} for the right side's")),
+    };
+    match sql.is_quoted(field.at) && path.parts().len() == 1 {
+        true => literal::or_text(error, &literal::shown(&Literal::Text(path.name()))),
+        false => error,
     }
 }
 
@@ -332,14 +417,23 @@ mod tests {
     fn columns_of_pairs_have_names_without_sides() {
         let columns = |text: &str| {
             let columns = parse_pair_columns(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-            columns.into_iter().map(|column| (column.name, column.expr.shown())).collect::<Vec<_>>()
+            let each = columns.into_iter().map(|column| match column {
+                PairColumn::One(column) => (column.name, column.expr.shown()),
+                PairColumn::All { side, but } => (format!("{side:?}"), but.join(" ")),
+            });
+            each.collect::<Vec<_>>()
         };
         assert_eq!(columns("l.id, r.user.name"), [pair("id", "l.id"), pair("user.name", "r.user.name")]);
         assert_eq!(
             columns("r.ts AS clicked, l.a + r.b, r.x y"),
             [pair("clicked", "r.ts"), pair("l.a + r.b", "l.a + r.b"), pair("y", "r.x")]
         );
+        assert_eq!(
+            columns("*, l.*, r.* EXCLUDE (a, \"b c\"), r.x"),
+            [pair("None", ""), pair("Some(0)", ""), pair("Some(1)", "a b c"), pair("x", "r.x")]
+        );
         let error = |text: &str| parse_pair_columns(text).map(|_| ()).unwrap_err().to_string();
+        assert!(error("l.* REPLACE (1 AS a)").starts_with("expected * alone, or with EXCLUDE (a, b)"));
         assert_eq!(
             error("l.id AS a, r.id AS a"),
             "two columns would be called \"a\"\n  l.id AS a, r.id AS a\n             ^\n  \

@@ -2,6 +2,7 @@
 //!
 //! Must not know flags. The error shows the place in the text; the flag's name is the caller's to add.
 
+use super::on::two_words;
 use super::parse::Parse;
 use super::sql::Sql;
 use super::tree::{Expr, Node};
@@ -33,6 +34,21 @@ pub fn parse_list(text: &str) -> Result<Vec<Key>> {
         Ok(Key { expr, name })
     });
     keys.collect()
+}
+
+/// Reads a list of expressions over fields that have no names of their own; `what` they are.
+pub fn parse_unnamed(text: &str, what: &str) -> Result<Vec<Key>> {
+    let sql = Sql { text, takes: "a field" };
+    for item in sql.items()? {
+        if let Some(alias) = &item.alias {
+            let error = sql.error(item.start, format!("{what} has no name of its own"));
+            return Err(match item.says_as(sql) {
+                true => error.hint("leave AS out"),
+                false => error.hint(two_words(&item.typed, alias)),
+            });
+        }
+    }
+    parse_list(text)
 }
 
 /// SQL counts columns by numbers in some places. Here they would silently be constants.

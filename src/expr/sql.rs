@@ -4,7 +4,10 @@
 //! `order`), so a keyword where only a name can stand is a name.
 
 use crate::error::{Error, Result};
-use sqlparser::ast::{Expr, FunctionArguments, Ident, ObjectNamePart, OrderByExpr, SelectItem, Spanned};
+use sqlparser::ast::{
+    ExcludeSelectItem, Expr, FunctionArguments, Ident, ObjectName, ObjectNamePart, OrderByExpr, SelectItem,
+    SelectItemQualifiedWildcardKind, Spanned, WildcardAdditionalOptions,
+};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -40,6 +43,24 @@ pub(super) struct Item {
     pub(super) typed: String,
 }
 
+/// What a list of columns may hold.
+pub(super) enum Selected {
+    /// One column.
+    One(Box<Item>),
+    /// `*` or `l.*`
+    All(Star),
+}
+
+/// `*`, `l.*` or `l.* EXCLUDE (a, b)`.
+pub(super) struct Star {
+    /// What stands before it.
+    pub(super) of: Option<String>,
+    /// What is left out.
+    pub(super) but: Vec<String>,
+    /// Where it starts.
+    pub(super) start: Location,
+}
+
 impl Sql<'_> {
     /// Splits the text into tokens, without spaces and comments.
     pub(super) fn tokens(self) -> Result<Vec<TokenWithSpan>> {
@@ -51,6 +72,15 @@ impl Sql<'_> {
 
     /// Reads a list of expressions, each perhaps with a name.
     pub(super) fn items(self) -> Result<Vec<Item>> {
+        let one = |selected: Selected| match selected {
+            Selected::One(item) => Ok(*item),
+            Selected::All(star) => Err(self.unsupported(star.start)),
+        };
+        self.columns()?.into_iter().map(one).collect()
+    }
+
+    /// The same with `*` for all there are.
+    pub(super) fn columns(self) -> Result<Vec<Selected>> {
         let mut parser = self.parser()?;
         let items = parser.parse_comma_separated(|parser| {
             let start = parser.peek_token().span.start;
@@ -58,7 +88,7 @@ impl Sql<'_> {
         });
         let items = items.map_err(|error| self.parse_error(&error))?;
         self.ended(&parser, "a comma or the end")?;
-        items.into_iter().map(|(start, item)| self.item(start, item)).collect()
+        items.into_iter().map(|(start, item)| self.selected(start, item)).collect()
     }
 
     /// Reads one expression, and where it starts.
@@ -107,15 +137,37 @@ impl Sql<'_> {
         }
     }
 
-    fn item(self, start: Location, item: SelectItem) -> Result<Item> {
+    fn selected(self, start: Location, item: SelectItem) -> Result<Selected> {
         let (expr, alias) = match item {
             SelectItem::UnnamedExpr(expr) => (expr, None),
             SelectItem::ExprWithAlias { expr, alias } => (expr, Some(alias.value)),
+            SelectItem::Wildcard(options) => return self.star(start, None, options),
+            SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
+                return self.star(start, Some(&name), options);
+            }
             _ => return Err(self.unsupported(start)),
         };
         match alias {
             Some(alias) if alias.is_empty() => Err(self.error(start, "expected a name after AS, found an empty one")),
-            alias => Ok(Item { typed: self.typed(&expr)?, expr, alias, start }),
+            alias => Ok(Selected::One(Item { typed: self.typed(&expr)?, expr, alias, start }.into())),
+        }
+    }
+
+    fn star(self, start: Location, of: Option<&ObjectName>, options: WildcardAdditionalOptions) -> Result<Selected> {
+        let but = match &options.opt_exclude {
+            None => Vec::new(),
+            Some(ExcludeSelectItem::Single(name)) => vec![last_part(name)],
+            Some(ExcludeSelectItem::Multiple(names)) => names.iter().map(last_part).collect(),
+        };
+        let known = WildcardAdditionalOptions {
+            wildcard_token: options.wildcard_token.clone(),
+            opt_exclude: options.opt_exclude.clone(),
+            ..WildcardAdditionalOptions::default()
+        };
+        let of = of.map(|name| name.0.iter().map(part_text).collect::<Vec<_>>().join("."));
+        match known == options {
+            true => Ok(Selected::All(Star { of, but, start })),
+            false => Err(self.error(start, "expected * alone, or with EXCLUDE (a, b)")),
         }
     }
 
@@ -226,6 +278,14 @@ impl Sql<'_> {
             () => error,
         }
     }
+}
+
+fn part_text(part: &ObjectNamePart) -> String {
+    part.as_ident().map_or_else(|| part.to_string(), |ident| ident.value.clone())
+}
+
+fn last_part(name: &ObjectName) -> String {
+    name.0.last().map(part_text).unwrap_or_default()
 }
 
 fn too_deep() -> Error {

@@ -29,6 +29,8 @@ pub struct Given {
     pub late_file: Option<String>,
     /// `--bad FILE`.
     pub bad_file: Option<String>,
+    /// What was said of the left and the right side, where there are two.
+    pub sides: Option<[GivenSide; 2]>,
     /// `--outliers N`.
     pub outliers: usize,
     /// `--max-skew D`.
@@ -41,6 +43,13 @@ pub struct Given {
     pub zone: Zone,
 }
 
+/// What the user said of one of two sides.
+#[derive(Clone, Debug, Default)]
+pub struct GivenSide {
+    /// `--late FILE`, or the side's own.
+    pub late_file: Option<String>,
+}
+
 impl Given {
     /// What plans say. `window`: what windows are called.
     pub fn of(clock: &ClockPlan, late: &LatePlan, bad: &BadPlan, window: &'static str, zone: &Zone) -> Self {
@@ -48,6 +57,7 @@ impl Given {
         Self {
             delay: clock.delay,
             late_file: shown(&late.path),
+            sides: None,
             bad_file: shown(&bad.path),
             outliers: clock.outliers,
             max_skew: clock.max_skew,
@@ -56,6 +66,13 @@ impl Given {
             zone: zone.clone(),
         }
     }
+
+    /// The same for a job with two sides, which plans say.
+    #[must_use]
+    pub fn of_sides(self, late: [&LatePlan; 2]) -> Self {
+        let side = |late: &LatePlan| GivenSide { late_file: late.path.as_ref().map(|path| path.display().to_string()) };
+        Self { sides: Some(late.map(side)), ..self }
+    }
 }
 
 impl Default for Given {
@@ -63,6 +80,7 @@ impl Default for Given {
         Self {
             delay: None,
             late_file: None,
+            sides: None,
             bad_file: None,
             outliers: 0,
             max_skew: None,
@@ -105,6 +123,8 @@ pub struct Summary {
     pub late: Lateness,
     /// The jump of the clock that made most records late.
     pub jump: Option<Jump>,
+    /// The late records of each side, where there are two.
+    pub sides: Option<[LateSide; 2]>,
     /// How far the output's own `window_start` steps back: the delay that a next job over it needs.
     pub output_disorder: Span,
     /// Gaps between windows of a key that were too long to be filled.
@@ -123,6 +143,8 @@ pub struct Summary {
     pub widened: Vec<Widened>,
     /// Fields the job uses that no sampled record has.
     pub unseen: Vec<Unseen>,
+    /// Inputs without a record, where one was needed.
+    pub empty: Vec<Empty>,
     /// Fields that are not in the output, though all are meant to be: they came first behind the records looked at.
     pub unlisted: Vec<Unlisted>,
 }
@@ -136,6 +158,39 @@ pub struct Heavy {
     pub records: u64,
     /// Of which side, where there are two.
     pub side: Option<&'static str>,
+}
+
+/// What is known of the late records of a side.
+#[derive(Clone, Debug, Default)]
+pub struct LateSide {
+    /// Where the records of the side went.
+    pub total: Ledger,
+    /// How far the late ones were behind.
+    pub late: Lateness,
+    /// The jump of the side's clock that made most of them late.
+    pub jump: Option<Jump>,
+}
+
+/// An input without records that was to be put beside others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Empty {
+    /// Its name.
+    pub input: String,
+    /// What it is in the job.
+    pub part: Part,
+    /// No columns of it are known either, so that the output has none.
+    pub nameless: bool,
+}
+
+/// What an input is in a job with two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The left side.
+    Left,
+    /// The right side.
+    Right,
+    /// The table.
+    Table,
 }
 
 /// A field that came too late to be in the output.
@@ -152,6 +207,8 @@ pub struct Unlisted {
 pub struct Unseen {
     /// The field.
     pub field: String,
+    /// The side that it was asked of, by its first input, where there are two.
+    pub input: Option<String>,
     /// A field with a similar name.
     pub similar: Option<String>,
     /// The text that may have been meant, as it should be typed.
@@ -185,6 +242,7 @@ impl Summary {
     #[must_use]
     pub fn beside(mut self, right: Summary) -> Self {
         let before = self.inputs.len();
+        let [left_total, right_total] = [self.total(), right.total()];
         self.inputs.extend(right.inputs);
         self.watermarks = Some([self.watermark, right.watermark]);
         self.watermark = self.watermark.min(right.watermark);
@@ -199,12 +257,29 @@ impl Summary {
         self.heaviest.sort_by_key(|heavy| std::cmp::Reverse(heavy.records));
         self.lateness.add(&right.lateness);
         let jump = right.jump.map(|jump| Jump { input: jump.input + before, ..jump });
+        self.sides = Some([
+            LateSide { total: left_total, jump: self.jump.clone(), ..LateSide::default() },
+            LateSide { total: right_total, jump: jump.clone(), ..LateSide::default() },
+        ]);
         self.jump = self.jump.into_iter().chain(jump).max_by_key(|jump| jump.late);
         self.unbounded = self.unbounded.or(right.unbounded);
         self.skewed.extend(right.skewed);
         self.idle.extend(right.idle);
         self.widened.extend(right.widened);
+        self.unseen.extend(right.unseen);
+        self.empty.extend(right.empty);
         self.unlisted.extend(right.unlisted);
+        self
+    }
+
+    /// The account with that of a table, which was read before.
+    #[must_use]
+    pub fn behind(mut self, table: Summary) -> Self {
+        self.inputs.extend(table.inputs);
+        self.widened.extend(table.widened);
+        self.unseen.extend(table.unseen);
+        self.empty.extend(table.empty);
+        self.unlisted.extend(table.unlisted);
         self
     }
 

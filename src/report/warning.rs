@@ -3,7 +3,7 @@
 //! Must not print: [`Reporter`](super::Reporter) does. One row per kind of trouble, each text pinned by a test.
 
 use super::human::{count, counted, flag_span, instant, quoted, span};
-use super::{Given, Summary, Unlisted, Unseen, Widened};
+use super::{Empty, Given, GivenSide, LateSide, Part, Summary, Unlisted, Unseen, Widened};
 use crate::account::Jump;
 use crate::time::{Span, Ts};
 
@@ -17,6 +17,8 @@ pub enum Warning {
     },
     /// Records were late.
     Late {
+        /// The side they are of, where there are two.
+        side: Option<Part>,
         /// How many.
         late: u64,
         /// Of how many read.
@@ -29,6 +31,8 @@ pub enum Warning {
         file: Option<String>,
         /// The delay to advise; none when a jump of the clock is to blame.
         delay: Option<Span>,
+        /// The flag that keeps them.
+        keep: String,
     },
     /// Records were late for some of their windows, and counted in the others.
     PartiallyLate {
@@ -77,6 +81,8 @@ pub enum Warning {
     Widened(Widened),
     /// A field that the job uses was in no record looked at.
     Unseen(Unseen),
+    /// An input has no records.
+    Empty(Empty),
     /// A field came too late to be in the output.
     Unlisted(Unlisted),
 }
@@ -87,12 +93,13 @@ impl Summary {
         let unbalanced = self.inputs.iter().filter(|input| !input.ledger.balances());
         let mut all: Vec<_> = unbalanced.map(|input| Warning::Unbalanced { input: input.name.clone() }).collect();
         all.extend(self.bad_warning(given));
-        all.extend(self.late_warning(given));
+        all.extend(self.late_warnings(given));
         all.extend(self.partially_late_warning());
-        all.extend(self.jump_warning(given));
+        all.extend(self.jump_warnings(given));
         all.extend(self.partition_warnings(given));
         all.extend(self.widened.iter().cloned().map(Warning::Widened));
         all.extend(self.unseen.iter().cloned().map(Warning::Unseen));
+        all.extend(self.empty.iter().cloned().map(Warning::Empty));
         all.extend(self.unlisted.iter().cloned().map(Warning::Unlisted));
         all
     }
@@ -103,15 +110,25 @@ impl Summary {
         (total.bad > 0).then_some(Warning::Bad { bad: total.bad, read: total.read, file, first })
     }
 
+    fn late_warnings(&self, given: &Given) -> Vec<Warning> {
+        let warnings = match (&self.sides, &given.sides) {
+            (Some(sides), Some(said)) => vec![sides[0].warning(Part::Left, said), sides[1].warning(Part::Right, said)],
+            _ => vec![self.late_warning(given)],
+        };
+        warnings.into_iter().flatten().collect()
+    }
+
     fn late_warning(&self, given: &Given) -> Option<Warning> {
         let total = self.total();
         (total.late > 0).then(|| Warning::Late {
+            side: None,
             late: total.late,
             read: total.read,
             most: self.late.max(),
             most_99: self.late.quantile(0.99),
             file: given.late_file.clone(),
             delay: self.advised_delay(),
+            keep: "late".to_owned(),
         })
     }
 
@@ -127,8 +144,17 @@ impl Summary {
         (!blamed && self.delay_to_keep_all > Span::ZERO).then(|| self.delay_to_keep_all.round_up_friendly())
     }
 
-    fn jump_warning(&self, given: &Given) -> Option<Warning> {
-        let jump = self.jump.clone().filter(|jump| jump.late > 0)?;
+    /// Each side has a clock of its own.
+    fn jump_warnings(&self, given: &Given) -> Vec<Warning> {
+        let jumps = match &self.sides {
+            Some([left, right]) => [left.jump.as_ref(), right.jump.as_ref()],
+            None => [self.jump.as_ref(), None],
+        };
+        jumps.into_iter().flatten().filter_map(|jump| self.jump_warning(jump, given)).collect()
+    }
+
+    fn jump_warning(&self, jump: &Jump, given: &Given) -> Option<Warning> {
+        let jump = Some(jump.clone()).filter(|jump| jump.late > 0)?;
         let input = self.inputs.get(jump.input).map_or_else(|| "-".into(), |input| input.name.clone());
         let time = shown(jump.time, given);
         Some(Warning::Jumped { input, jump, outliers: given.outliers + 1, time })
@@ -141,6 +167,28 @@ impl Summary {
         let any_late = self.total().late > 0;
         let skewed = (!self.skewed.is_empty()).then_some(skewed);
         skewed.into_iter().chain((any_late && !self.idle.is_empty()).then_some(idle))
+    }
+}
+
+impl LateSide {
+    fn warning(&self, side: Part, given: &[GivenSide; 2]) -> Option<Warning> {
+        let (late, most) = (self.total.late, self.late.max());
+        let blamed = self.jump.as_ref().is_some_and(|jump| jump.late.saturating_mul(2) > late);
+        let own = &given[usize::from(side == Part::Right)];
+        let keep = match given.iter().all(|side| side.late_file.is_none()) {
+            true => "late".to_owned(),
+            false => format!("late-{}", side.name()),
+        };
+        (late > 0).then(|| Warning::Late {
+            side: Some(side),
+            late,
+            read: self.total.read,
+            most,
+            most_99: self.late.quantile(0.99),
+            file: own.late_file.clone(),
+            delay: (!blamed && most > Span::ZERO).then(|| most.round_up_friendly()),
+            keep,
+        })
     }
 }
 
@@ -170,11 +218,13 @@ impl Warning {
             Warning::Unbalanced { input } => {
                 format!("{input}: the records read and the records accounted for differ, which is a fault of windrow")
             }
-            Warning::Late { late, read, most, most_99, file, .. } => {
+            Warning::Late { side, late, read, most, most_99, file, .. } => {
+                let of_side = side.map_or_else(String::new, |side| format!(" of the {} side", side.name()));
                 let fate = file.as_ref().map_or("dropped".into(), |file| format!("kept in {file}"));
                 let were = were(*late as usize);
                 let lateness = lateness(*late, *most, *most_99);
-                format!("{} of {} {were} late, {lateness}, and {were} {fate}", count(*late), counted(*read, "event"))
+                let (late, read) = (count(*late), counted(*read, "event"));
+                format!("{late} of {read}{of_side} {were} late, {lateness}, and {were} {fate}")
             }
             Warning::PartiallyLate { records, .. } => {
                 let were = were(*records as usize);
@@ -207,9 +257,16 @@ impl Warning {
             Warning::Widened(Widened { column, from, to, place }) => {
                 format!("{place}: column \"{column}\" was {from} and became {to}")
             }
+            Warning::Unseen(Unseen { field, input: Some(input), .. }) => {
+                format!("{input}: none of the first records has a field \"{field}\"; where it is absent it is null")
+            }
             Warning::Unseen(Unseen { field, .. }) => {
                 format!("none of the first records has a field \"{field}\"; where it is absent it is null")
             }
+            Warning::Empty(Empty { input, nameless, .. }) => match nameless {
+                true => format!("{input} has no records, so the output has no columns of it"),
+                false => format!("{input} has no records"),
+            },
             Warning::Unlisted(Unlisted { field, place }) => {
                 format!("{place}: the field \"{field}\" is in none of the first 1,000 records, and not in the output")
             }
@@ -222,9 +279,10 @@ impl Warning {
             Warning::Unbalanced { .. } => {
                 Some("please report it with the flags you gave; do not rely on this result".into())
             }
-            Warning::Late { file, delay, .. } => {
-                let keep = file.is_none().then(|| "--late FILE keeps them".to_owned());
-                let delay = delay.map(|delay| format!("--delay {} would have kept them all", flag_span(delay)));
+            Warning::Late { side, file, delay, keep, .. } => {
+                let keep = file.is_none().then(|| format!("--{keep} FILE keeps them"));
+                let flag = side.map_or_else(|| "delay".to_owned(), |side| format!("{}-delay", side.name()));
+                let delay = delay.map(|delay| format!("--{flag} {} would have kept them all", flag_span(delay)));
                 join_hints(delay, keep)
             }
             Warning::PartiallyLate { delay, .. } => {
@@ -248,9 +306,22 @@ impl Warning {
                 text.as_ref().map(|text| format!("text takes single quotes: {text}")),
                 similar.as_ref().map(|similar| format!("did you mean {}?", quoted(similar))),
             ),
+            Warning::Empty(Empty { nameless, part, .. }) => {
+                nameless.then(|| format!("--{}-schema 'id bigint, name text' makes them columns", part.name()))
+            }
             Warning::Unlisted(Unlisted { field, .. }) => {
                 Some(format!("--schema '{} text' makes it a column", in_schema(field)))
             }
+        }
+    }
+}
+
+impl Part {
+    fn name(self) -> &'static str {
+        match self {
+            Part::Left => "left",
+            Part::Right => "right",
+            Part::Table => "table",
         }
     }
 }

@@ -118,7 +118,8 @@ impl Account {
             let (column, from, to) = (column.path.name(), column.ty.name(), ty.name());
             let widened = Widened { column, from, to, place: place.clone() };
             // A field that is a key and an argument is two columns.
-            if !self.widened.contains(&widened) {
+            let is_told = |told: &Widened| told.column == widened.column && told.place == widened.place;
+            if !self.widened.iter().any(is_told) {
                 self.widened.push(widened);
             }
         }
@@ -146,6 +147,11 @@ impl Account {
         }
         self.watermark = Some(clock.mark()).filter(|mark| *mark != Watermark::NEVER).map(Watermark::ts);
         self.held_by = clock.held_by();
+    }
+
+    /// What the first input is called.
+    pub(super) fn first_name(&self) -> String {
+        self.inputs.first().map_or_else(|| "-".to_owned(), |input| input.name.clone())
     }
 
     /// Records read so far.

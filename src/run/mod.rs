@@ -63,7 +63,7 @@ pub fn window(plan: Plan, reporter: &Reporter) -> Result<()> {
         let files = side_files(&stream, &ready)?;
         let outputs =
             Outputs::new(stream.rows_target(operator.as_ref())?, files, stream.windows, stream.stops_when_full());
-        one::carry_out(One { stream, ready, operator, outputs, before: Vec::new() }, seen)
+        one::carry_out(One { stream, ready, operator, outputs, before: None }, seen)
     })
 }
 
@@ -98,7 +98,7 @@ pub fn dedup(plan: DedupPlan, reporter: &Reporter) -> Result<()> {
             }),
         };
         let outputs = Outputs::new(target, files, false, stream.stops_when_full());
-        one::carry_out(One { stream, ready, operator, outputs, before: Vec::new() }, seen)
+        one::carry_out(One { stream, ready, operator, outputs, before: None }, seen)
     })
 }
 
@@ -113,8 +113,9 @@ pub fn lookup(plan: LookupPlan, reporter: &Reporter) -> Result<()> {
         let [program, of_table] = &looking_up.programs;
         sample_again(&mut events, program)?;
         sample_again(&mut table, of_table)?;
-        let ready = Ready::of(events, &plan.bad, Arc::clone(program))?;
-        let table = Ready::of(table, &plan.bad, Arc::clone(of_table))?;
+        let mut ready = Ready::of(events, &plan.bad, Arc::clone(program))?.of_two();
+        let mut table = Ready::of(table, &plan.bad, Arc::clone(of_table))?.of_two();
+        looking_up.agree([ready.key_side(), table.key_side()])?;
         looking_up.check_table(&table.types()?)?;
         let of = |plan, inputs, table| SideInputs { plan, inputs, late: &side.late, delay: Span::ZERO, table };
         let both = [of(&side.input, &ready.inputs, false), of(&plan.table, &table.inputs, true)];
@@ -124,7 +125,7 @@ pub fn lookup(plan: LookupPlan, reporter: &Reporter) -> Result<()> {
         let stream = Stream::of(side, &plan.bad, &plan.output, &plan.report, plan.threads);
         let operator = Box::new(operator);
         let outputs = Outputs::new(stream.rows_target(operator.as_ref())?, files, false, stream.stops_when_full());
-        one::carry_out(One { stream, ready, operator, outputs, before: table.account }, seen)
+        one::carry_out(One { stream, ready, operator, outputs, before: Some(table.account) }, seen)
     })
 }
 
@@ -133,6 +134,7 @@ pub fn join(plan: JoinPlan, reporter: &Reporter) -> Result<()> {
     let [left, right] = &plan.sides;
     let window = if plan.bounds.has_windows() { "window" } else { "row" };
     let given = Given::of(&left.clock, &left.late, &plan.bad, window, &plan.output.zone);
+    let given = given.of_sides([&left.late, &right.late]);
     let late = if left.late.path == right.late.path {
         [None, right.late.path.as_deref()]
     } else {
@@ -146,10 +148,12 @@ pub fn join(plan: JoinPlan, reporter: &Reporter) -> Result<()> {
         sample_again(&mut inputs[0], &joining.programs[0])?;
         sample_again(&mut inputs[1], &joining.programs[1])?;
         let [of_left, of_right] = inputs;
-        let ready = [
-            Ready::of(of_left, &plan.bad, Arc::clone(&joining.programs[0]))?,
-            Ready::of(of_right, &plan.bad, Arc::clone(&joining.programs[1]))?,
+        let mut ready = [
+            Ready::of(of_left, &plan.bad, Arc::clone(&joining.programs[0]))?.of_two(),
+            Ready::of(of_right, &plan.bad, Arc::clone(&joining.programs[1]))?.of_two(),
         ];
+        let [left_side, right_side] = &mut ready;
+        joining.agree([left_side.key_side(), right_side.key_side()])?;
         let operator = joining.operator(&plan, [ready[0].types()?, ready[1].types()?])?;
         let sides = Side::BOTH.map(|side| {
             let side_plan = &plan.sides[side.index()];

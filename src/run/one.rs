@@ -11,7 +11,7 @@ use crate::event::{Side, Watermark};
 use crate::input::{Item, Merge, Merged, Prepared, Start, Traffic};
 use crate::operator::Operator;
 use crate::plan::{BadPlan, ClockPlan, InputPlan, LatePlan, OutputPlan, ReportPlan, SidePlan, Trigger};
-use crate::report::{Given, InputSummary, Progress, Reporter, Summary, Watch, check_late};
+use crate::report::{Given, Progress, Reporter, Summary, Watch, check_late};
 use crate::time::Ts;
 use std::cell::RefCell;
 use std::path::Path;
@@ -49,8 +49,8 @@ pub(super) struct One<'a> {
     pub(super) ready: Ready,
     pub(super) operator: Box<dyn Operator>,
     pub(super) outputs: Outputs,
-    /// Inputs that were read before: a table.
-    pub(super) before: Vec<InputSummary>,
+    /// The account of what was read before: a table.
+    pub(super) before: Option<Summary>,
 }
 
 impl<'a> Stream<'a> {
@@ -136,7 +136,6 @@ impl Seen<'_> {
 pub(super) fn carry_out(one: One<'_>, seen: &Seen<'_>) -> Result<()> {
     let One { stream, ready, operator, outputs, before } = one;
     seen.progress.total_bytes.store(Prepared::total_size(&ready.inputs), Relaxed);
-    let unseen = ready.unseen.clone();
     let mut job = Job {
         side: SideRun::new(stream.input, stream.clock, &ready, stream.unbounded),
         operator,
@@ -150,8 +149,7 @@ pub(super) fn carry_out(one: One<'_>, seen: &Seen<'_>) -> Result<()> {
     job.go(&mut merge, seen)?;
     drop(merge);
     drop(seen.watch.take());
-    let mut summary = job.finish(before, seen, stream.report.summary.as_deref())?;
-    summary.unseen = unseen;
+    let summary = job.finish(before, seen, stream.report.summary.as_deref())?;
     seen.reporter.finish(&summary, seen.given);
     let total = summary.total();
     check_late(stream.late.max, total.late, total.read)
@@ -224,9 +222,12 @@ impl Job {
     }
 
     /// Makes the outputs appear and gives the account.
-    fn finish(self, before: Vec<InputSummary>, seen: &Seen<'_>, file: Option<&Path>) -> Result<Summary> {
-        let mut summary = self.side.summary(self.operator.tally());
-        summary.inputs.extend(before);
+    fn finish(self, before: Option<Summary>, seen: &Seen<'_>, file: Option<&Path>) -> Result<Summary> {
+        let summary = self.side.summary(self.operator.tally());
+        let summary = match before {
+            Some(table) => summary.behind(table),
+            None => summary,
+        };
         self.outputs.finish(summary, seen, file)
     }
 }

@@ -121,6 +121,8 @@ impl Outputs {
     /// Makes everything appear, and gives the whole account. `file` takes it too.
     pub(super) fn finish(self, mut summary: Summary, seen: &Seen<'_>, file: Option<&Path>) -> Result<Summary> {
         summary.late = self.files.lateness();
+        let sides = summary.sides.iter_mut().flatten().zip(Side::BOTH);
+        sides.for_each(|(told, side)| told.late = self.files.lateness_of(side));
         summary.delay_to_keep_all = summary.delay_to_keep_all.max(summary.late.max());
         summary.first_bad = self.files.first_bad();
         summary.rows = self.rows_written();

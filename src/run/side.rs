@@ -3,7 +3,7 @@
 //! Must not know what is done with the rows.
 
 use super::ledger::Account;
-use crate::bind::Program;
+use crate::bind::{KeySide, Program};
 use crate::clock::{Clock, Sources};
 use crate::error::Result;
 use crate::event::{EventBatch, Watermark};
@@ -11,7 +11,7 @@ use crate::input::{self, Decode, Merge, Merged, Prepared, Start, Streams, Traffi
 use crate::keys::Keys;
 use crate::operator::Tally;
 use crate::plan::{BadPlan, ClockPlan, InputPlan};
-use crate::report::{Summary, Unseen};
+use crate::report::{Empty, Part, Summary, Unseen};
 use crate::schema::{Column, FieldType};
 use crate::time::Ts;
 use std::sync::Arc;
@@ -39,9 +39,21 @@ impl Ready {
         Ok(Self { inputs, program, fields, unseen })
     }
 
+    /// The same as one of two sides: what is told of its fields names it.
+    pub(super) fn of_two(mut self) -> Self {
+        let name = self.inputs.first().map(|input| input.name.clone());
+        self.unseen.iter_mut().for_each(|unseen| unseen.input.clone_from(&name));
+        self
+    }
+
     /// The types of the job's columns.
     pub(super) fn types(&self) -> Result<Vec<FieldType>> {
         self.program.column_types(&types_of(&self.fields))
+    }
+
+    /// What its keys are told by.
+    pub(super) fn key_side(&mut self) -> KeySide<'_> {
+        KeySide { program: &self.program, inputs: &self.inputs, fields: &mut self.fields }
     }
 
     /// Whether somebody may be writing an input as it is read.
@@ -70,6 +82,8 @@ pub(super) struct SideRun {
     /// The fields of the inputs, with their types as they are now.
     fields: Vec<Column>,
     concat: bool,
+    unseen: Vec<Unseen>,
+    nameless: bool,
 }
 
 impl SideRun {
@@ -81,6 +95,8 @@ impl SideRun {
             program: Arc::clone(&ready.program),
             fields: ready.fields.clone(),
             concat: plan.concat,
+            unseen: ready.unseen.clone(),
+            nameless: ready.program.lists_nothing(),
         }
     }
 
@@ -130,7 +146,14 @@ impl SideRun {
 
     /// The account, given what the operator knows.
     pub(super) fn summary(&self, tally: &Tally) -> Summary {
-        self.account.summary(&self.clock, tally, &self.fields, self.program.partition_field())
+        let summary = self.account.summary(&self.clock, tally, &self.fields, self.program.partition_field());
+        Summary { unseen: self.unseen.clone(), ..summary }
+    }
+
+    /// What there is to tell of a side without records. One whose columns are known is nothing odd, but in a table.
+    pub(super) fn empty(&self, part: Part) -> Option<Empty> {
+        let is_odd = self.account.read() == 0 && (self.nameless || part == Part::Table);
+        is_odd.then(|| Empty { input: self.account.first_name(), part, nameless: self.nameless })
     }
 }
 

@@ -177,6 +177,11 @@ impl SideFiles {
         all
     }
 
+    /// That of the late records of a side.
+    pub(super) fn lateness_of(&self, side: Side) -> Lateness {
+        self.late.get(side.index()).map_or_else(Lateness::default, |late| late.lateness.clone())
+    }
+
     /// How many records were late.
     pub(super) fn late_count(&self) -> u64 {
         self.late.iter().map(|late| late.lateness.total()).sum()

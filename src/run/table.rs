@@ -7,14 +7,15 @@ use super::side::{Ready, SideRun};
 use super::side_files::SideFiles;
 use crate::bind::WholeTable;
 use crate::error::{Error, Result};
-use crate::event::Side;
+use crate::event::{EventBatch, Positions, Side};
 use crate::input::{Item, Start};
 use crate::keys;
 use crate::operator::Tally;
 use crate::plan::{ClockPlan, LookupPlan};
-use crate::report::InputSummary;
+use crate::report::{Part, Summary};
 use crate::schema::FieldType;
-use arrow::array::RecordBatch;
+use arrow::array::{BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Field, Schema};
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ pub(super) struct Table {
     /// The types of its columns.
     pub(super) types: Vec<FieldType>,
     /// Where its records went.
-    pub(super) account: Vec<InputSummary>,
+    pub(super) account: Summary,
 }
 
 /// Reads a table to its end.
@@ -42,9 +43,16 @@ pub(super) fn read(plan: &LookupPlan, ready: Ready, files: &mut SideFiles, seen:
         match item {
             Item::Rows(merged) => {
                 let batch = run.stamp(&merged);
-                (0..batch.times.len()).for_each(|row| tally.input(batch.positions.get(row).input()).used += 1);
-                rows.batches.push(batch.rows);
-                rows.positions.push(batch.positions);
+                for row in 0..batch.times.len() {
+                    let ledger = tally.input(batch.positions.get(row).input());
+                    match batch.is_selected(row) {
+                        true => ledger.used += 1,
+                        false => ledger.filtered += 1,
+                    }
+                }
+                let (kept, positions) = selected(batch)?;
+                rows.batches.push(kept);
+                rows.positions.push(positions);
             }
             Item::Bad(bad) => {
                 run.account.bad(&bad);
@@ -55,8 +63,19 @@ pub(super) fn read(plan: &LookupPlan, ready: Ready, files: &mut SideFiles, seen:
         }
         seen.tell_read(run.account.read());
     }
+    run.account.unlisted(merge.unlisted());
     rows.batches = rows.batches.iter().map(|batch| widened(batch, &types)).collect::<Result<_>>()?;
-    Ok(Table { rows, types, account: run.summary(&tally).inputs })
+    let empty = run.empty(Part::Table).into_iter().collect();
+    Ok(Table { rows, types, account: Summary { empty, ..run.summary(&tally) } })
+}
+
+/// The rows that are in the table, and where they stand.
+fn selected(batch: EventBatch) -> Result<(RecordBatch, Positions)> {
+    let Some(selected) = batch.selected else { return Ok((batch.rows, batch.positions)) };
+    let positions = selected.set_indices().map(|row| batch.positions.get(row)).collect();
+    let rows = filter_record_batch(&batch.rows, &BooleanArray::new(selected, None))
+        .map_err(|e| Error::failed(format!("cannot leave rows of the table out: {e}")))?;
+    Ok((rows, Positions::Each(positions)))
 }
 
 /// Rows that were read before a column became wider.

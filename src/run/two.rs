@@ -10,7 +10,7 @@ use crate::event::{EventBatch, Side, TwoSided, Watermark};
 use crate::input::{Item, Merged, Prepared, SidedItem, SidedRows, Sides, Start};
 use crate::operator::Join;
 use crate::plan::JoinPlan;
-use crate::report::{Summary, check_late};
+use crate::report::{Part, Summary, check_late};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -35,7 +35,6 @@ pub(super) fn carry_out(
     let sizes = [Prepared::total_size(&left.inputs), Prepared::total_size(&right.inputs)];
     let total = if sizes.contains(&0) { 0 } else { sizes.iter().sum() };
     seen.progress.total_bytes.store(total, Relaxed);
-    let unseen = left.unseen.iter().chain(&right.unseen).cloned().collect();
     let unbounded = |side: Side| {
         plan.sides[side.other().index()]
             .clock
@@ -57,8 +56,7 @@ pub(super) fn carry_out(
     job.go(&mut merge, seen)?;
     drop(merge);
     drop(seen.watch.take());
-    let mut summary = job.finish(seen, plan.report.summary.as_deref())?;
-    summary.unseen = unseen;
+    let summary = job.finish(seen, plan.report.summary.as_deref())?;
     seen.reporter.finish(&summary, seen.given);
     let total = summary.total();
     let max = plan.sides.iter().find_map(|side| side.late.max);
@@ -173,8 +171,11 @@ impl Job {
 
     /// Makes the outputs appear and gives the account of both sides.
     fn finish(self, seen: &Seen<'_>, file: Option<&Path>) -> Result<Summary> {
-        let of = |side: Side| self.sides[side.index()].summary(self.operator.tally(side));
-        let mut summary = of(Side::Left).beside(of(Side::Right));
+        let of = |side: Side, part: Part| {
+            let run = &self.sides[side.index()];
+            Summary { empty: run.empty(part).into_iter().collect(), ..run.summary(self.operator.tally(side)) }
+        };
+        let mut summary = of(Side::Left, Part::Left).beside(of(Side::Right, Part::Right));
         summary.costliest = self.operator.costliest();
         self.outputs.finish(summary, seen, file)
     }

@@ -16,7 +16,7 @@ use super::{BoundPair, Emit, Operator, Pair, Tally};
 use crate::account::StateSize;
 use crate::error::Result;
 use crate::event::{EventBatch, Side, Watermark};
-use crate::plan::Pick;
+use crate::plan::{LookupKind, Pick};
 use crate::schema::FieldType;
 use arrow::array::ArrayRef;
 use arrow::datatypes::SchemaRef;
@@ -37,8 +37,8 @@ pub struct LookupSetup {
     pub table: TableRows,
     /// Which of several rows counts.
     pub pick: Pick,
-    /// Events without a row are written too.
-    pub keeps_unmatched: bool,
+    /// Which events are written.
+    pub kind: LookupKind,
     /// What is written.
     pub pair: Pair,
 }
@@ -94,10 +94,12 @@ impl LookupSetup {
 impl Finder {
     /// Writes the events of a batch with their rows.
     fn write(&self, batch: &EventBatch, tally: &mut Tally, out: &mut dyn Emit) -> Result<()> {
-        let asked = self.asked(batch);
+        let (asked, kind) = (self.asked(batch), self.setup.kind);
         let mut found = Found::default();
         for row in (0..batch.rows.num_rows()).filter(|&row| batch.is_selected(row)) {
             let places = self.places(&asked, batch, row);
+            let is_unmatched = places.is_empty();
+            let places = if kind == LookupKind::Anti { &[] } else { places };
             for some in places.chunks(ROWS) {
                 found.add(row, some);
                 self.write_if(found.events.len() >= ROWS, batch, &mut found, tally, out)?;
@@ -105,7 +107,7 @@ impl Finder {
                     return Ok(());
                 }
             }
-            if places.is_empty() && self.setup.keeps_unmatched {
+            if is_unmatched && kind != LookupKind::Inner {
                 found.add_unmatched(row, self.setup.table.batches.len());
             }
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::event::{Marks, Position, Positions, Times};
 use crate::operator::{Late, PairField};
-use crate::plan::{AsOf, Direction};
+use crate::plan::{AsOf, Direction, LookupKind};
 use crate::schema::FieldPath;
 use crate::time::{Span, Ts, Zone};
 use arrow::array::{
@@ -79,7 +79,7 @@ fn table(all: &[(i64, Key, bool)], cut: usize) -> TableRows {
     }
 }
 
-fn setup(table: TableRows, pick: Pick, keeps_unmatched: bool) -> LookupSetup {
+fn setup(table: TableRows, pick: Pick, kind: LookupKind) -> LookupSetup {
     let field = |name: &str| PairField { path: FieldPath::parse(name).unwrap(), shown: Some(name.to_owned()) };
     LookupSetup {
         types: vec![FieldType::Text, FieldType::Int],
@@ -87,7 +87,7 @@ fn setup(table: TableRows, pick: Pick, keeps_unmatched: bool) -> LookupSetup {
         on: vec![Equality { names: ["l.id".into(), "r.user".into()], columns: [0, 2] }],
         table,
         pick,
-        keeps_unmatched,
+        kind,
         pair: Pair {
             fields: [vec![field("n")], vec![field("row")]],
             condition: None,
@@ -127,21 +127,24 @@ const C: Key = Some("c");
 fn events_keep_their_order_and_those_without_a_row_have_nulls_or_go() {
     let keys = [B, C, A, None, B];
     let found = [(0, Some(1)), (1, None), (2, Some(0)), (3, None), (4, Some(1))];
-    assert_eq!(looked_up(setup(users(&[A, B, None]), Pick::Only, true), &keys), found);
+    assert_eq!(looked_up(setup(users(&[A, B, None]), Pick::Only, LookupKind::Left), &keys), found);
     assert_eq!(
-        looked_up(setup(users(&[A, B, None]), Pick::Only, false), &keys),
+        looked_up(setup(users(&[A, B, None]), Pick::Only, LookupKind::Inner), &keys),
         [(0, Some(1)), (2, Some(0)), (4, Some(1))]
     );
-    assert_eq!(looked_up(setup(users(&[]), Pick::Only, true), &[A]), [(0, None)]);
-    assert_eq!(looked_up(setup(users(&[]), Pick::Only, false), &[A]), []);
+    assert_eq!(looked_up(setup(users(&[]), Pick::Only, LookupKind::Left), &[A]), [(0, None)]);
+    assert_eq!(looked_up(setup(users(&[]), Pick::Only, LookupKind::Inner), &[A]), []);
 }
 
 #[test]
 fn of_several_rows_the_first_counts_or_all_in_the_tables_order() {
     let keys = [A, B, A, A, B];
-    assert_eq!(looked_up(setup(users(&keys), Pick::First, true), &[B, C, A]), [(0, Some(1)), (1, None), (2, Some(0))]);
     assert_eq!(
-        looked_up(setup(users(&keys), Pick::All, true), &[B, C, A]),
+        looked_up(setup(users(&keys), Pick::First, LookupKind::Left), &[B, C, A]),
+        [(0, Some(1)), (1, None), (2, Some(0))]
+    );
+    assert_eq!(
+        looked_up(setup(users(&keys), Pick::All, LookupKind::Left), &[B, C, A]),
         [(0, Some(1)), (0, Some(4)), (1, None), (2, Some(0)), (2, Some(2)), (2, Some(3))]
     );
 }
@@ -150,26 +153,27 @@ fn of_several_rows_the_first_counts_or_all_in_the_tables_order() {
 fn two_rows_of_one_key_are_refused_with_both_their_places() {
     let hint = "\n  hint: --first takes the first row of a key, --all every one";
     assert_eq!(
-        refused(setup(users(&[A, None, B, None, B]), Pick::Only, true)),
+        refused(setup(users(&[A, None, B, None, B]), Pick::Only, LookupKind::Left)),
         format!("users.csv: records 3 and 5 have the same key: r.user = b{hint}")
     );
     let mut two = users(&[A, B, A]);
     two.names.push("more.csv".into());
     two.positions[1] = Positions::Run(Position::new(1, 0));
     assert_eq!(
-        refused(setup(two, Pick::Only, true)),
+        refused(setup(two, Pick::Only, LookupKind::Left)),
         format!("users.csv: record 1 and more.csv: record 1 have the same key: r.user = a{hint}")
     );
     let unknown = TableRows { positions: Vec::new(), ..users(&[A, A]) };
     assert_eq!(
-        refused(setup(unknown, Pick::Only, true)),
+        refused(setup(unknown, Pick::Only, LookupKind::Left)),
         format!("users.csv: two rows have the same key: r.user = a{hint}")
     );
 }
 
 #[test]
 fn rows_that_are_filtered_are_counted_and_nothing_else() {
-    let (mut lookup, mut told) = (Lookup::new(setup(users(&[A]), Pick::Only, true)).unwrap(), Told::default());
+    let (mut lookup, mut told) =
+        (Lookup::new(setup(users(&[A]), Pick::Only, LookupKind::Left)).unwrap(), Told::default());
     let mut batch = events(text(&[A, A, B]), None, 0);
     batch.selected = Some(BooleanBuffer::from(vec![false, true, true]));
     lookup.on_batch(&batch, &mut told).unwrap();
@@ -181,7 +185,7 @@ fn rows_that_are_filtered_are_counted_and_nothing_else() {
 #[test]
 fn an_event_with_very_many_rows_is_written_in_pieces() {
     let many: Vec<Key> = vec![A; ROWS + 7];
-    let found = looked_up(setup(users(&many), Pick::All, true), &[A, B, A]);
+    let found = looked_up(setup(users(&many), Pick::All, LookupKind::Left), &[A, B, A]);
     assert_eq!(found.len(), 2 * (ROWS + 7) + 1);
     assert_eq!(found[ROWS + 6..ROWS + 9], [(0, Some(ROWS as i64 + 6)), (1, None), (2, Some(0))]);
 }
@@ -189,7 +193,8 @@ fn an_event_with_very_many_rows_is_written_in_pieces() {
 #[test]
 fn rows_that_share_keys_find_the_same() {
     let words: DictionaryArray<Int32Type> = ["a", "b", "a", "a"].into_iter().map(Some).chain([None]).collect();
-    let (mut lookup, mut told) = (Lookup::new(setup(users(&[B, A]), Pick::Only, true)).unwrap(), Told::default());
+    let (mut lookup, mut told) =
+        (Lookup::new(setup(users(&[B, A]), Pick::Only, LookupKind::Left)).unwrap(), Told::default());
     lookup.on_batch(&events(Arc::new(words), None, 0), &mut told).unwrap();
     assert_eq!(told.0, [(0, Some(1)), (1, Some(0)), (2, Some(1)), (3, Some(1)), (4, None)]);
 }
@@ -204,13 +209,15 @@ fn a_dictionary_in_the_table_is_the_text_it_stands_for() {
         Arc::new(words),
         Arc::clone(table.batches[0].column(3)),
     ]));
-    assert_eq!(looked_up(setup(table, Pick::First, true), &[B, C]), [(0, Some(1)), (1, Some(3))]);
+    assert_eq!(looked_up(setup(table, Pick::First, LookupKind::Left), &[B, C]), [(0, Some(1)), (1, Some(3))]);
 }
 
 #[test]
 fn key_types_must_go_together_until_a_column_becomes_text() {
-    let of =
-        |ty| LookupSetup { types: vec![ty, FieldType::Int], ..setup(users(&[Some("1"), Some("x")]), Pick::Only, true) };
+    let of = |ty| LookupSetup {
+        types: vec![ty, FieldType::Int],
+        ..setup(users(&[Some("1"), Some("x")]), Pick::Only, LookupKind::Left)
+    };
     assert!(refused(of(FieldType::Int)).starts_with("--on: l.id is a bigint, r.user is text, which are never equal"));
 
     let mut table = users(&[A, B]);
@@ -221,7 +228,7 @@ fn key_types_must_go_together_until_a_column_becomes_text() {
         Arc::new(Int64Array::from(vec![7, 8])),
         Arc::clone(table.batches[0].column(3)),
     ]);
-    let ints = LookupSetup { types: vec![FieldType::Int; 2], ..setup(table, Pick::Only, true) };
+    let ints = LookupSetup { types: vec![FieldType::Int; 2], ..setup(table, Pick::Only, LookupKind::Left) };
     let (mut lookup, mut told) = (Lookup::new(ints).unwrap(), Told::default());
     let mut see = |lookup: &mut Lookup, keys: ArrayRef| {
         told.0.clear();
@@ -237,7 +244,7 @@ fn key_types_must_go_together_until_a_column_becomes_text() {
 
 #[test]
 fn a_widened_column_of_the_events_shows_in_the_results() {
-    let mut lookup = Lookup::new(setup(users(&[A]), Pick::Only, true)).unwrap();
+    let mut lookup = Lookup::new(setup(users(&[A]), Pick::Only, LookupKind::Left)).unwrap();
     lookup.retype(&[FieldType::Text, FieldType::Double]).unwrap();
     assert_eq!(lookup.schema().field(0).data_type(), &FieldType::Double.arrow());
     assert_eq!(lookup.schema().field(1).data_type(), &FieldType::Int.arrow());
@@ -245,7 +252,7 @@ fn a_widened_column_of_the_events_shows_in_the_results() {
 
 #[test]
 fn the_state_is_the_table() {
-    let lookup = Lookup::new(setup(users(&[A, B, None]), Pick::Only, true)).unwrap();
+    let lookup = Lookup::new(setup(users(&[A, B, None]), Pick::Only, LookupKind::Left)).unwrap();
     let state = lookup.state();
     assert_eq!((state.rows, state.windows), (2, 0));
     assert!(state.bytes > 3 * 8 && state.bytes < 2_000, "{}", state.bytes);
@@ -288,7 +295,7 @@ proptest! {
         let all: Vec<_> = all.into_iter().map(|(ts, key, end)| (ts, key, end && ends)).collect();
         let mut rows = table(&all, table_cut);
         rows.delete = rows.delete.filter(|_| ends);
-        let mut lookup = Lookup::new(setup(rows, as_of(direction, tolerance), keeps)).unwrap();
+        let mut lookup = Lookup::new(setup(rows, as_of(direction, tolerance), if keeps { LookupKind::Left } else { LookupKind::Inner })).unwrap();
         let mut told = Told::default();
         for (i, some) in asked.chunks(cut).enumerate() {
             let (times, keys): (Vec<i64>, Vec<Key>) = some.iter().copied().unzip();
@@ -303,7 +310,7 @@ proptest! {
 #[test]
 fn times_are_told_by_and_the_disorder_of_events_is_seen() {
     let table = table(&[(10, A, false), (20, A, false)], 9);
-    let mut lookup = Lookup::new(setup(table, as_of(Direction::Backward, None), true)).unwrap();
+    let mut lookup = Lookup::new(setup(table, as_of(Direction::Backward, None), LookupKind::Left)).unwrap();
     let mut told = Told::default();
     let keys = text(&[A, A, A]);
     lookup.on_batch(&events(keys, Some(&[25, 12, 9]), 0), &mut told).unwrap();
