@@ -129,3 +129,12 @@ fn a_limit_ends_the_run_within_a_batch() {
         "{ran}"
     );
 }
+
+/// The table is typed by all of its rows, the events by their first ones.
+#[test]
+fn a_table_whose_key_turns_to_text_is_looked_up_in_as_text() {
+    let rows: String = (0..1_200).map(|k| format!("{{\"k\":{k}}}\n")).collect();
+    let folder = Folder::with(&[("t.jsonl", &(rows + "{\"k\":\"x\"}\n"))]);
+    let found = folder.sh("windrow lookup t.jsonl --table t.jsonl --on k --how inner --select 'r.k' -q").ok();
+    assert_eq!((found.lines().count(), found.lines().last()), (1_201, Some("{\"k\":\"x\"}")));
+}

@@ -6,7 +6,7 @@ use super::pairs::Sides;
 use super::{Asking, KeySide, ON, Program, keys, own_names, time_of};
 use crate::error::Result;
 use crate::event::Side;
-use crate::operator::{Join, JoinSetup, JoinSide, Pair};
+use crate::operator::{Equality, Join, JoinSetup, JoinSide, Pair};
 use crate::plan::JoinPlan;
 use crate::schema::{FieldPath, FieldType, Role};
 use std::sync::Arc;
@@ -60,25 +60,19 @@ impl Joining {
         for side in Side::BOTH {
             self.programs[side.index()].check_conditions(&types[side.index()], [])?;
         }
-        let names = |side: Side| {
-            let each = plan.on.keys.iter().map(|(l, r)| match side {
-                Side::Left => l.with_side(0).shown(),
-                Side::Right => r.with_side(1).shown(),
-            });
-            each.collect()
-        };
+        let columns = self.keys[0].iter().zip(&self.keys[1]);
+        let on = plan.on.keys.iter().zip(columns).map(|((l, r), (&left, &right))| Equality {
+            names: [l.with_side(0).shown(), r.with_side(1).shown()],
+            columns: [left, right],
+        });
         let [left, right] = types;
-        let side = |side: Side, types: Vec<FieldType>| JoinSide {
-            types,
-            keys: self.keys[side.index()].clone(),
-            payload: self.payload[side.index()].clone(),
-            key_names: names(side),
-        };
+        let side = |side: Side, types: Vec<FieldType>| JoinSide { types, payload: self.payload[side.index()].clone() };
         Join::new(JoinSetup {
             kind: plan.kind,
             bounds: plan.bounds.clone(),
             watermark: plan.watermark,
             sides: [side(Side::Left, left), side(Side::Right, right)],
+            on: on.collect(),
             pair: self.pair.clone(),
         })
     }

@@ -86,6 +86,7 @@ impl LookingUp {
         });
         let [payload, table_payload] = self.payload.clone();
         let table = TableRows {
+            first_types: rows.first_types,
             types: table_types,
             batches: rows.batches,
             delete: self.delete,
@@ -114,6 +115,8 @@ pub struct WholeTable {
     pub positions: Vec<Positions>,
     /// What the inputs are called.
     pub names: Vec<String>,
+    /// The types of its columns, as the first rows had them.
+    pub first_types: Vec<FieldType>,
 }
 
 fn delete_when(pick: &Pick) -> Option<&Scalar> {

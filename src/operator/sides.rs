@@ -45,6 +45,11 @@ impl Equalities {
         Ok(Self { all, types })
     }
 
+    /// The types in which both sides are compared.
+    pub(super) fn types(&self) -> &[FieldType] {
+        &self.types
+    }
+
     /// The columns have these types from now on. Whether keys are compared as other types than before: a column that
     /// became text makes text of what it is compared with.
     pub(super) fn retype(&mut self, types: [&[FieldType]; 2]) -> bool {

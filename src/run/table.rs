@@ -36,6 +36,7 @@ pub(super) fn read(plan: &LookupPlan, ready: Ready, files: &mut SideFiles, seen:
     let names = ready.inputs.iter().map(|input| input.name.clone()).collect();
     let mut rows = WholeTable { names, ..WholeTable::default() };
     let mut types = ready.types()?;
+    rows.first_types.clone_from(&types);
     let mut tally = Tally::default();
     let how = ready.decode(&plan.table, false);
     let mut merge = ready.start(how, &Start::of(&plan.table, &clock, plan.threads), None)?;

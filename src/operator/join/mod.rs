@@ -16,7 +16,6 @@ mod clocks;
 mod expiry;
 mod gather;
 mod index;
-mod on;
 mod ordered;
 mod segment;
 mod store;
@@ -24,7 +23,8 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-use super::{BoundPair, Emit, Late, Pair, Tally};
+use super::sides::{Equalities, SideKeys};
+use super::{BoundPair, Emit, Equality, Late, Pair, Tally};
 use crate::account::StateSize;
 use crate::error::Result;
 use crate::event::{EventBatch, Side, TwoSided, Watermark};
@@ -38,7 +38,6 @@ use clocks::Clocks;
 use expiry::Expiry;
 use gather::Pairing;
 use index::{Index, Weights, Wish};
-use on::On;
 use segment::Incoming;
 use store::{RowId, Store};
 
@@ -55,6 +54,8 @@ pub struct JoinSetup {
     pub watermark: JoinWatermark,
     /// The columns of the left and the right side.
     pub sides: [JoinSide; 2],
+    /// What must be equal; at least one.
+    pub on: Vec<Equality>,
     /// What is asked of pairs and written of them.
     pub pair: Pair,
 }
@@ -64,10 +65,6 @@ pub struct JoinSetup {
 pub struct JoinSide {
     /// The types of the batches' columns.
     pub types: Vec<FieldType>,
-    /// The columns that must equal those of the other side, one by one.
-    pub keys: Vec<usize>,
-    /// How those are called: `l.id`.
-    pub key_names: Vec<String>,
     /// The column of each field of pairs.
     pub payload: Vec<usize>,
 }
@@ -84,7 +81,7 @@ pub struct Join {
     bounds: Bounds,
     sides: [JoinSide; 2],
     types: [Vec<FieldType>; 2],
-    on: On,
+    on: Equalities,
     pair: Pair,
     bound: BoundPair,
     clocks: Clocks,
@@ -121,12 +118,12 @@ fn wait_of(side: Side, bounds: &Bounds) -> Span {
 impl Join {
     /// A join of nothing yet.
     pub fn new(setup: JoinSetup) -> Result<Self> {
-        let JoinSetup { kind, bounds, watermark, sides, pair } = setup;
+        let JoinSetup { kind, bounds, watermark, sides, on, pair } = setup;
         let types = [sides[0].payload_types(), sides[1].payload_types()];
         let rows = || Rows { first: RowId::FIRST, keyed: None };
         Ok(Join {
             kind,
-            on: On::new(&sides)?,
+            on: Equalities::new(on, [&sides[0].types, &sides[1].types])?,
             bound: pair.bind([&types[0], &types[1]])?,
             sides,
             types,
@@ -184,7 +181,8 @@ impl Join {
         self.sides[at].types = types.to_vec();
         self.types[at] = self.sides[at].payload_types();
         self.stores[at].retype(&self.types[at])?;
-        if let Some(old) = self.on.retype(side, types) {
+        let old = self.on.types().to_vec();
+        if self.on.retype([&self.sides[0].types, &self.sides[1].types]) {
             self.stores.iter_mut().for_each(|store| store.rekey(&old, self.on.types()));
             self.rebuild_index();
         }
@@ -222,7 +220,7 @@ impl Join {
         if batch.times.is_empty() {
             return;
         }
-        let (keys, keyed) = self.on.encode(side, &batch.rows);
+        let SideKeys { keys, nulls: keyed } = self.on.encode(side, &batch.rows);
         let columns = self.sides[at].payload.iter().map(|&column| ArrayRef::clone(batch.rows.column(column)));
         let incoming = Incoming { times: batch.times.micros().to_vec(), keys, columns: columns.collect() };
         self.batch[at] = Rows { first: self.stores[at].open(incoming), keyed };

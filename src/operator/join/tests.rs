@@ -53,6 +53,11 @@ impl Event {
     }
 }
 
+/// A column that must be equal on both sides.
+fn equal(name: &str, column: usize) -> Equality {
+    Equality { names: [format!("l.{name}"), format!("r.{name}")], columns: [column; 2] }
+}
+
 fn within(lo: i64, hi: i64) -> Bounds {
     Bounds::Within(Within::new(Span::from_micros(lo), Span::from_micros(hi)))
 }
@@ -93,12 +98,7 @@ impl Job {
     }
 
     fn setup(&self) -> JoinSetup {
-        let side = |letter: &str| JoinSide {
-            types: vec![FieldType::Time, FieldType::Text, FieldType::Int],
-            keys: vec![1],
-            key_names: vec![format!("{letter}.k")],
-            payload: vec![1, 2],
-        };
+        let side = || JoinSide { types: vec![FieldType::Time, FieldType::Text, FieldType::Int], payload: vec![1, 2] };
         let pair = Pair {
             fields: [self.fields(Left), self.fields(Right)],
             condition: self.condition.map(|text| parse_scalar(text, "a condition").unwrap()),
@@ -107,7 +107,7 @@ impl Job {
             zone: Zone::UTC,
         };
         let (kind, bounds, watermark) = (self.kind(), self.bounds.clone(), self.watermark);
-        JoinSetup { kind, bounds, watermark, sides: [side("l"), side("r")], pair }
+        JoinSetup { kind, bounds, watermark, sides: [side(), side()], on: vec![equal("k", 1)], pair }
     }
 
     fn join(&self) -> Join {

@@ -77,7 +77,8 @@ impl Lookup {
     /// As a setup says. Refuses a table with several rows of one key where there may be one only.
     pub fn new(mut setup: LookupSetup) -> Result<Self> {
         setup.table = setup.table.plain()?;
-        let on = Equalities::new(setup.on.clone(), [&setup.types, &setup.table.types])?;
+        let mut on = Equalities::new(setup.on.clone(), [&setup.types, &setup.table.first_types])?;
+        on.retype([&setup.types, &setup.table.types]);
         let index = Index::new(&setup.table, &on, &setup.pick)?;
         let (columns, bound, table_bytes) = (setup.table.columns(), setup.bind()?, setup.table.bytes());
         Ok(Self { finder: Finder { setup, on, index, columns, bound, table_bytes }, tally: Tally::default() })

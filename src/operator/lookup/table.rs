@@ -21,6 +21,8 @@ use std::sync::Arc;
 pub struct TableRows {
     /// The types of their columns.
     pub types: Vec<FieldType>,
+    /// The types as the first rows had them: what could be equal then is compared as text if it no longer can.
+    pub first_types: Vec<FieldType>,
     /// The rows in the table's order. The first column is their time where the lookup goes by time.
     pub batches: Vec<RecordBatch>,
     /// The column that says of a row that it ends the version before it.

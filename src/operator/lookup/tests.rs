@@ -70,6 +70,7 @@ fn table(all: &[(i64, Key, bool)], cut: usize) -> TableRows {
     });
     let positions = (0..all.len().div_ceil(cut)).map(|i| Positions::Run(Position::new(0, (i * cut) as u64)));
     TableRows {
+        first_types: vec![FieldType::Time, FieldType::Int, FieldType::Text, FieldType::Bool],
         types: vec![FieldType::Time, FieldType::Int, FieldType::Text, FieldType::Bool],
         batches: batches.collect(),
         delete: Some(3),
@@ -222,6 +223,7 @@ fn key_types_must_go_together_until_a_column_becomes_text() {
 
     let mut table = users(&[A, B]);
     table.types[2] = FieldType::Int;
+    table.first_types[2] = FieldType::Int;
     table.batches[0] = rows(vec![
         Arc::clone(table.batches[0].column(0)),
         numbers(0, 2),
