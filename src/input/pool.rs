@@ -196,9 +196,15 @@ impl Pool {
     /// Lanes served by `threads` threads, the caller's among them.
     pub(super) fn new(lanes: Vec<Lane>, threads: usize, chunk_size: usize) -> Result<Self> {
         let streams: Vec<usize> = (0..lanes.len()).filter(|&i| lanes[i].stream).collect();
-        let depth = if lanes.len() <= 4 { threads + 2 } else { 2 };
+        // A piece of columns is a whole row group, of which many would fill the memory.
+        let depth = |lane: &Lane| match lane.reader {
+            Reader::Text(_) if lanes.len() <= 4 => threads + 2,
+            Reader::Columns(_) if lanes.len() <= 4 => threads.max(2),
+            Reader::Text(_) | Reader::Columns(_) => 2,
+        };
+        let depths: Vec<usize> = lanes.iter().map(depth).collect();
         let state = State {
-            lanes: lanes.into_iter().map(|lane| LaneState::new(lane, depth)).collect(),
+            lanes: lanes.into_iter().zip(depths).map(|(lane, depth)| LaneState::new(lane, depth)).collect(),
             tasks: VecDeque::new(),
             closing: false,
             clock: 0,
