@@ -3,12 +3,12 @@
 //! Must not know how columns are computed; that is [`Program`](super::Program)'s.
 
 use super::pairs::Sides;
-use super::{Asking, KeySide, ON, Program, keys, own_names, time_of};
+use super::{Asking, KeySide, Names, ON, Program, keys, own_names, time_of};
 use crate::error::Result;
 use crate::event::Side;
 use crate::operator::{Equality, Join, JoinSetup, JoinSide, Pair};
 use crate::plan::JoinPlan;
-use crate::schema::{FieldPath, FieldType, Role};
+use crate::schema::{FieldType, Role};
 use std::sync::Arc;
 
 /// The flags of each side's condition.
@@ -28,14 +28,14 @@ pub struct Joining {
 
 impl Joining {
     /// What a plan asks for, given the top-level fields of both sides.
-    pub fn of(plan: &JoinPlan, names: [&[FieldPath]; 2]) -> Result<Self> {
+    pub fn of(plan: &JoinPlan, names: [&Names; 2]) -> Result<Self> {
         let mut asking = [side_of(plan, Side::Left, names)?, side_of(plan, Side::Right, names)?];
         let [left, right] = &mut asking;
         let keys = plan.on.keys.iter();
         let keys: (Vec<usize>, Vec<usize>) =
             keys.map(|(l, r)| (left.want(l, Role::Key, ON), right.want(r, Role::Key, ON))).unzip();
         let sides = Sides {
-            names,
+            names: names.map(|names| names.all.as_slice()),
             columns: &plan.columns,
             condition: plan.on.condition.as_ref(),
             left_only: !plan.kind.pairs,
@@ -79,11 +79,13 @@ impl Joining {
 }
 
 /// What is asked of one side by itself.
-fn side_of<'a>(plan: &'a JoinPlan, side: Side, names: [&[FieldPath]; 2]) -> Result<Asking<'a>> {
+fn side_of<'a>(plan: &'a JoinPlan, side: Side, names: [&'a Names; 2]) -> Result<Asking<'a>> {
     let at = side.index();
     let side_plan = &plan.sides[at];
     let mut asking = Asking::of(&side_plan.input, time_of(&side_plan.input));
-    let filter = side_plan.filter.as_ref().map(|filter| own_names(filter, side, names[at], WHERE[at])).transpose()?;
+    let filter =
+        side_plan.filter.as_ref().map(|filter| own_names(filter, side, &names[at].all, WHERE[at])).transpose()?;
+    asking.fixed = &names[at].fixed;
     asking.select(filter.as_ref(), WHERE[at]);
     asking.own_time = plan.sides[side.other().index()].input.time.as_ref().map(|_| TIME[at]);
     Ok(asking)

@@ -3,13 +3,13 @@
 //! Must not know how columns are computed; that is [`Program`](super::Program)'s.
 
 use super::pairs::Sides;
-use super::{Asking, KeySide, ON, Program, keys, own_names, time_of, time_or_none};
+use super::{Asking, KeySide, Names, ON, Program, keys, own_names, time_of, time_or_none};
 use crate::error::Result;
 use crate::event::{Positions, Side};
 use crate::expr::Scalar;
 use crate::operator::{Equality, Lookup, LookupSetup, Pair, TableRows};
 use crate::plan::{LookupKind, LookupPlan, Pick};
-use crate::schema::{FieldPath, FieldType, Role};
+use crate::schema::{FieldType, Role};
 use arrow::array::RecordBatch;
 use std::sync::Arc;
 
@@ -29,17 +29,19 @@ pub struct LookingUp {
 
 impl LookingUp {
     /// What a plan asks for, given the top-level fields of the events and the table.
-    pub fn of(plan: &LookupPlan, names: [&[FieldPath]; 2]) -> Result<Self> {
+    pub fn of(plan: &LookupPlan, names: [&Names; 2]) -> Result<Self> {
         let time = match plan.pick {
             Pick::AsOf(_) => time_of(&plan.events.input),
             Pick::Only | Pick::First | Pick::All => time_or_none(&plan.events.input),
         };
         let mut events = Asking::of(&plan.events.input, time);
+        events.fixed = &names[0].fixed;
         let own = |filter: Option<&Scalar>, side: Side, flag: &str| {
-            filter.map(|filter| own_names(filter, side, names[side.index()], flag)).transpose()
+            filter.map(|filter| own_names(filter, side, &names[side.index()].all, flag)).transpose()
         };
         events.select(own(plan.events.filter.as_ref(), Side::Left, "--where")?.as_ref(), "--where");
         let mut table = Asking::of(&plan.table, time_or_none(&plan.table));
+        table.fixed = &names[1].fixed;
         table.select(own(plan.table_filter.as_ref(), Side::Right, TABLE_WHERE)?.as_ref(), TABLE_WHERE);
         let keys = plan.on.keys.iter();
         let keys: (Vec<usize>, Vec<usize>) =
@@ -47,7 +49,7 @@ impl LookingUp {
         let delete = own(delete_when(&plan.pick), Side::Right, DELETE_WHEN)?;
         let delete = delete.map(|delete| table.want(&delete, Role::Value, DELETE_WHEN));
         let sides = Sides {
-            names,
+            names: names.map(|names| names.all.as_slice()),
             columns: &plan.columns,
             condition: None,
             left_only: plan.kind == LookupKind::Anti,

@@ -307,9 +307,21 @@ impl Program {
     }
 }
 
+/// The top-level fields of a side's inputs.
+#[derive(Default)]
+pub struct Names {
+    /// All that are known, in the order in which they appear.
+    pub all: Vec<FieldPath>,
+    /// Those whose values are of one type for good, and no lists or objects: read as a key they are what they are read
+    /// as when they are only passed on.
+    pub fixed: Vec<FieldPath>,
+}
+
 /// A program as its columns are asked for.
 pub(super) struct Asking<'a> {
     input: &'a InputPlan,
+    /// Fields that a key and a value of are one column.
+    fixed: &'a [FieldPath],
     time: Scalar,
     columns: Vec<Computation>,
     filter: Option<usize>,
@@ -325,6 +337,7 @@ impl<'a> Asking<'a> {
     fn of(input: &'a InputPlan, time: Scalar) -> Self {
         Self {
             input,
+            fixed: &[],
             time,
             columns: Vec::new(),
             filter: None,
@@ -341,7 +354,13 @@ impl<'a> Asking<'a> {
         if self.time.as_field().is_some() && expr.as_field() == self.time.as_field() {
             return 0;
         }
-        let at = self.columns.iter().position(|known| same(known, expr, role));
+        let shared = |known: &Computation| {
+            role == Role::Whole
+                && known.role == Role::Key
+                && known.expr == *expr
+                && expr.as_field().is_some_and(|path| self.fixed.contains(path))
+        };
+        let at = self.columns.iter().position(|known| same(known, expr, role) || shared(known));
         at.unwrap_or_else(|| {
             self.columns.push(Computation { expr: expr.clone(), role, flag });
             self.columns.len() - 1

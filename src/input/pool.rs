@@ -199,7 +199,7 @@ impl Pool {
         // A piece of columns is a whole row group, of which many would fill the memory.
         let depth = |lane: &Lane| match lane.reader {
             Reader::Text(_) if lanes.len() <= 4 => threads + 2,
-            Reader::Columns(_) if lanes.len() <= 4 => threads.max(2),
+            Reader::Columns(_) if lanes.len() <= 4 => threads.max(2) - 1,
             Reader::Text(_) | Reader::Columns(_) => 2,
         };
         let depths: Vec<usize> = lanes.iter().map(depth).collect();

@@ -331,6 +331,12 @@ impl Prepared {
         self.sample.names.iter().map(|name| FieldPath::new(vec![name.clone()])).collect()
     }
 
+    /// Whether a field at the top is a column of one type, whatever its values, and neither a list nor an object.
+    pub fn is_fixed(&self, field: &FieldPath) -> bool {
+        let column = self.schema.as_ref().and_then(|schema| schema.field_with_name(&field.name()).ok());
+        column.is_some_and(|column| !column.data_type().is_nested())
+    }
+
     /// Looks at the first records again, for fields that became known by the first look. A stream is not read any
     /// further for that.
     pub fn sample_again(&mut self, wanted: &[Wanted]) -> Result<()> {

@@ -13,7 +13,7 @@ mod table;
 mod ticker;
 mod two;
 
-use crate::bind::{self, Deduping, Joining, LookingUp, Program, Windowing};
+use crate::bind::{self, Deduping, Joining, LookingUp, Names, Program, Windowing};
 use crate::error::Result;
 use crate::event::Side;
 use crate::input::{self, Prepared, Streams, Traffic};
@@ -79,7 +79,7 @@ pub fn dedup(plan: DedupPlan, reporter: &Reporter) -> Result<()> {
         let verbatim = inputs.iter().all(|input| input.format.name == plan.output.format.name)
             && SideFile::can_share(&as_they_stand);
         let text = inputs.iter().all(|input| input.schema.is_none());
-        let deduping = Deduping::of(&plan, &field_names(&side.input, &inputs), verbatim, text);
+        let deduping = Deduping::of(&plan, &field_names(&side.input, &inputs).all, verbatim, text);
         sample_again(&mut inputs, &deduping.program)?;
         let ready = Ready::of(inputs, &plan.bad, Arc::clone(&deduping.program))?;
         let operator = Box::new(deduping.operator(&plan, ready.types()?)?);
@@ -175,7 +175,7 @@ pub fn join(plan: JoinPlan, reporter: &Reporter) -> Result<()> {
 }
 
 /// The top-level fields of all inputs, in the order in which they appear, then those that are only declared.
-fn field_names(plan: &InputPlan, inputs: &[Prepared]) -> Vec<FieldPath> {
+fn field_names(plan: &InputPlan, inputs: &[Prepared]) -> Names {
     let mut names: Vec<FieldPath> = Vec::new();
     // What was added to late records is ignored when they are read again.
     let is_detail = |path: &FieldPath| output::DETAIL_NAMES.contains(&path.name().as_str());
@@ -185,7 +185,8 @@ fn field_names(plan: &InputPlan, inputs: &[Prepared]) -> Vec<FieldPath> {
             names.push(name);
         }
     }
-    names
+    let fixed = names.iter().filter(|name| inputs.iter().all(|input| input.is_fixed(name))).cloned().collect();
+    Names { all: names, fixed }
 }
 
 /// Looks at the inputs of two sides. Pipes of both are open before the first is waited for.
