@@ -10,7 +10,7 @@ use std::sync::Arc;
 use windrow::error::Result;
 use windrow::event::{EventBatch, Marks, Position, Positions, Side, Times, TwoSided, Watermark};
 use windrow::format::{self, EncodeOptions, Read, TextDecoder, TextOptions};
-use windrow::operator::{Emit, Join, JoinSetup, JoinSide, Late, Pair, PairField};
+use windrow::operator::{Emit, Equality, Join, JoinSetup, JoinSide, Late, Pair, PairField};
 use windrow::pairing::{self, Bounds, JoinWatermark, Within};
 use windrow::schema::{Column, FieldPath, FieldType, Layout, Role, Wanted};
 use windrow::time::{Span, TimeFormat, TimeReader, Ts, Zone};
@@ -152,18 +152,14 @@ fn impressions_and_clicks() -> Vec<TwoSided> {
 #[expect(clippy::expect_used, reason = "a kernel that cannot start is to say so")]
 fn join_of(how: &str) -> Join {
     let field = |name: &str| PairField { path: FieldPath::new(vec![name.to_owned()]), shown: Some(name.to_owned()) };
-    let side = || JoinSide {
-        types: vec![FieldType::Time, FieldType::Text, FieldType::Int],
-        keys: vec![1],
-        key_names: vec!["id".to_owned()],
-        payload: vec![0, 1, 2],
-    };
+    let side = || JoinSide { types: vec![FieldType::Time, FieldType::Text, FieldType::Int], payload: vec![0, 1, 2] };
     let fields = || vec![field("time"), field("id"), field("n")];
     let setup = JoinSetup {
         kind: pairing::find(how).expect("a kind of join"),
         bounds: Bounds::Within(Within::new(Span::ZERO, Span::from_secs(1_800))),
         watermark: JoinWatermark::Own,
         sides: [side(), side()],
+        on: vec![Equality { names: ["l.id".to_owned(), "r.id".to_owned()], columns: [1, 1] }],
         pair: Pair { fields: [fields(), fields()], condition: None, select: None, windows: false, zone: Zone::UTC },
     };
     Join::new(setup).expect("the keys are of one type")
