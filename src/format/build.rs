@@ -256,7 +256,7 @@ impl<'a> CellOf<'a> {
         self.column().role == Role::Whole && !self.column().declared
     }
 
-    /// That `shown` (as [`shown`] writes it) is no value of this column.
+    /// That `shown` (as [`shown`](super::number::shown) writes it) is no value of this column.
     #[cold]
     pub fn unfit(self, found: Found, shown: &str) -> Unfit {
         let phrase = match Some(self.index) == self.layout.time {
