@@ -96,9 +96,14 @@ impl Equality {
     fn refusal(&self, left: FieldType, right: FieldType) -> Error {
         let [l, r] = &self.names;
         let what = format!("--on: {l} is {}, {r} is {}, which are never equal", named(left), named(right));
+        // What was cast to text already is not to be cast back.
+        let either = |text: &str, other: &str, ty: FieldType| match text.starts_with("CAST(") {
+            true => format!("CAST({other} AS text) makes them one type"),
+            false => format!("CAST({text} AS {}) reads the text, CAST({other} AS text) makes one", ty.name()),
+        };
         Error::usage(what).hint(match (left, right) {
-            (FieldType::Text, ty) => format!("CAST({l} AS {}) reads the text, CAST({r} AS text) makes one", ty.name()),
-            (ty, FieldType::Text) => format!("CAST({r} AS {}) reads the text, CAST({l} AS text) makes one", ty.name()),
+            (FieldType::Text, ty) => either(l, r, ty),
+            (ty, FieldType::Text) => either(r, l, ty),
             _ => format!("CAST({l} AS text) = CAST({r} AS text) compares them as they are written"),
         })
     }
