@@ -438,7 +438,7 @@ pub(super) fn exit_status() -> Section {
         "EXIT STATUS",
         vec![
             item("0", "done"),
-            item("1", "the run failed; no output file was touched"),
+            item("1", "the run failed; no output file was touched (with --mode complete the last whole table stays)"),
             item("2", "the flags cannot mean anything"),
             item("3", "a bound did not hold: --max-bad, --max-late"),
             item("130, 143", "interrupted, after a clean stop"),
