@@ -30,12 +30,15 @@ pub enum Way {
 pub struct Lookup<'a> {
     pub on: &'a On,
     pub way: Way,
-    pub inner: bool,
+    /// `left`, `inner` or `anti`.
+    pub how: &'static str,
+    /// Only rows of the table with `v > 0` are in it.
+    pub positive: bool,
 }
 
 impl std::fmt::Debug for Lookup<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?} on {:?} inner {}", self.way, self.on.text, self.inner)
+        write!(f, "{:?} on {:?} {} {}", self.way, self.on.text, self.how, self.positive)
     }
 }
 
@@ -48,8 +51,8 @@ pub fn answer(job: &Lookup<'_>, events: &[Vec<Event>], table: &[Event]) -> Vec<F
     for (file, row) in merged(events) {
         let Some(row) = row else { continue };
         let got = rows_for(job, &events[file][row], table);
-        found.extend((got.is_empty() && !job.inner).then_some(((file, row), None)));
-        found.extend(got.into_iter().map(|at| ((file, row), Some(at))));
+        found.extend((got.is_empty() && job.how != "inner").then_some(((file, row), None)));
+        found.extend(got.into_iter().filter(|_| job.how != "anti").map(|at| ((file, row), Some(at))));
     }
     found
 }
@@ -63,7 +66,8 @@ pub fn has_duplicates(on: &On, table: &[Event]) -> bool {
 fn rows_for(job: &Lookup<'_>, event: &Event, table: &[Event]) -> Vec<usize> {
     let keys = (job.on.left)(event);
     let same = |at: &usize| (job.on.right)(&table[*at]) == keys && !keys.contains(&Cell::Null);
-    let candidates: Vec<usize> = (0..table.len()).filter(same).collect();
+    let is_in = |at: &usize| !job.positive || table[*at].v.is_some_and(|v| v > 0);
+    let candidates: Vec<usize> = (0..table.len()).filter(same).filter(is_in).collect();
     match job.way {
         Way::Static(Some(Several::All)) => candidates,
         Way::Static(_) => candidates.into_iter().take(1).collect(),

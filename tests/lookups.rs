@@ -20,7 +20,9 @@ fn job() -> impl Strategy<Value = Lookup<'static>> {
     });
     let way = prop_oneof![1 => several.prop_map(Way::Static), 2 => as_of];
     // Those without a residual condition.
-    (0..4usize, way, any::<bool>()).prop_map(|(on, way, inner)| Lookup { on: &ONS[on], way, inner })
+    let how = select(vec!["left", "left", "inner", "anti"]);
+    let positive = proptest::bool::weighted(0.3);
+    (0..4usize, way, how, positive).prop_map(|(on, way, how, positive)| Lookup { on: &ONS[on], way, how, positive })
 }
 
 /// The table of a job that takes no duplicates has none.
@@ -45,8 +47,9 @@ fn args(job: &Lookup<'_>) -> Vec<String> {
     let mut all: Vec<String> = ["lookup", "--time=t", "--time-format=unix-us"].map(String::from).to_vec();
     all.extend(["schema", "table-schema"].map(|flag| format!("--{flag}=n bigint, d bigint, k text, v bigint")));
     all.push(format!("--on={}", job.on.text));
-    all.push(format!("--how={}", if job.inner { "inner" } else { "left" }));
-    all.push("--select=l.n AS ln, r.n AS rn".into());
+    all.push(format!("--how={}", job.how));
+    all.push(if job.how == "anti" { "--select=l.n AS ln" } else { "--select=l.n AS ln, r.n AS rn" }.into());
+    all.extend(job.positive.then(|| "--table-where=v > 0".to_owned()));
     match job.way {
         Way::Static(several) => all.extend(several.map(|s| format!("--{s:?}").to_lowercase())),
         Way::AsOf { direction, tolerance, deletes } => {
@@ -117,7 +120,7 @@ fn versions(rows: &[(i64, i64)]) -> Vec<Event> {
 #[track_caller]
 fn is(way: Way, seconds: &[i64], table: &[(i64, i64)], want: &[Option<usize>]) {
     let (events, table) = ([joins::at(seconds)], versions(table));
-    let job = Lookup { on: &ONS[0], way, inner: false };
+    let job = Lookup { on: &ONS[0], way, how: "left", positive: false };
     let got: Vec<_> = lookup_model::answer(&job, &events, &table).into_iter().map(|found| found.1).collect();
     assert_eq!(got, want, "the model");
     assert_eq!(run(&job, &events, &table, &PLAIN), expected(&job, &events, &table));
@@ -167,7 +170,7 @@ fn rows_of_a_key_without_times_are_all_or_the_first() {
 fn a_key_twice_in_a_table_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let paths = joins::write_files(folder.path(), Format::Jsonl, &[joins::at(&[1]), versions(&[(1, 1), (2, 2)])]);
-    let mut all = args(&Lookup { on: &ONS[0], way: Way::Static(None), inner: false });
+    let mut all = args(&Lookup { on: &ONS[0], way: Way::Static(None), how: "left", positive: false });
     all.extend([format!("--table={}", paths[1].display()), paths[0].display().to_string()]);
     all.push(format!("--output={}", folder.path().join("out").display()));
     let error = crate::helpers::run(&all, None).unwrap_err().to_string();
