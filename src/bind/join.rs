@@ -87,6 +87,6 @@ fn side_of<'a>(plan: &'a JoinPlan, side: Side, names: [&'a Names; 2]) -> Result<
         side_plan.filter.as_ref().map(|filter| own_names(filter, side, &names[at].all, WHERE[at])).transpose()?;
     asking.fixed = &names[at].fixed;
     asking.select(filter.as_ref(), WHERE[at]);
-    asking.own_time = plan.sides[side.other().index()].input.time.as_ref().map(|_| TIME[at]);
+    asking.own_time(plan.sides[side.other().index()].input.time.as_ref().map(|_| TIME[at]));
     Ok(asking)
 }

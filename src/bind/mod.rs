@@ -8,6 +8,7 @@
 //! *columns* are computed, piece by piece: the event time first, then one for each different expression. A job of plain
 //! fields has nothing to compute: its columns are its fields.
 
+mod asking;
 mod check;
 mod dedup;
 mod derive;
@@ -33,6 +34,7 @@ use crate::plan::InputPlan;
 use crate::report::Unseen;
 use crate::schema::{Column, FieldPath, FieldType, Layout, Literal, Role, Wanted};
 use crate::time::{TimeFormat, TimeReader, Ts, Zone};
+use asking::Asking;
 use derive::Derivation;
 use open::OpenFields;
 use std::sync::Arc;
@@ -85,6 +87,22 @@ pub(crate) struct BoundProgram {
 }
 
 impl Program {
+    /// Nothing but the event time.
+    fn of(time: Scalar) -> Self {
+        Self {
+            fields: Vec::new(),
+            time,
+            columns: Vec::new(),
+            filter: None,
+            conditions: Vec::new(),
+            partition: None,
+            results: Vec::new(),
+            zone: Zone::UTC,
+            names_all: false,
+            own_time: None,
+        }
+    }
+
     /// Every field and role once.
     fn wanted(&self, declared: &[(FieldPath, FieldType)]) -> Vec<Wanted> {
         let mut fields: Vec<Wanted> = Vec::new();
@@ -317,102 +335,6 @@ pub struct Names {
     pub fixed: Vec<FieldPath>,
 }
 
-/// A program as its columns are asked for.
-pub(super) struct Asking<'a> {
-    input: &'a InputPlan,
-    /// Fields that a key and a value of are one column.
-    fixed: &'a [FieldPath],
-    time: Scalar,
-    columns: Vec<Computation>,
-    filter: Option<usize>,
-    conditions: Vec<usize>,
-    partition: Option<usize>,
-    results: Vec<(String, String)>,
-    names_all: bool,
-    own_time: Option<&'static str>,
-}
-
-impl<'a> Asking<'a> {
-    /// Nothing yet but the event time.
-    fn of(input: &'a InputPlan, time: Scalar) -> Self {
-        Self {
-            input,
-            fixed: &[],
-            time,
-            columns: Vec::new(),
-            filter: None,
-            conditions: Vec::new(),
-            partition: None,
-            results: Vec::new(),
-            names_all: false,
-            own_time: None,
-        }
-    }
-
-    /// The index of a column, behind the event time.
-    fn want(&mut self, expr: &Scalar, role: Role, flag: &'static str) -> usize {
-        if self.time.as_field().is_some() && expr.as_field() == self.time.as_field() {
-            return 0;
-        }
-        let shared = |known: &Computation| {
-            role == Role::Whole
-                && known.role == Role::Key
-                && known.expr == *expr
-                && expr.as_field().is_some_and(|path| self.fixed.contains(path))
-        };
-        let at = self.columns.iter().position(|known| same(known, expr, role) || shared(known));
-        at.unwrap_or_else(|| {
-            self.columns.push(Computation { expr: expr.clone(), role, flag });
-            self.columns.len() - 1
-        }) + 1
-    }
-
-    /// Only rows for which this is true are used.
-    fn select(&mut self, filter: Option<&Scalar>, flag: &'static str) {
-        self.filter = filter.map(|filter| self.condition(filter, flag));
-    }
-
-    /// The index of a column that says which rows count.
-    fn condition(&mut self, expr: &Scalar, flag: &'static str) -> usize {
-        let column = self.want(expr, Role::Value, flag);
-        self.conditions.push(column);
-        column
-    }
-
-    /// A name is one of the result: what to say where a record is asked for it.
-    fn result(&mut self, name: &str, what: String) {
-        self.results.push((name.to_owned(), what));
-    }
-
-    /// The values of this field are the partitions.
-    fn partition(&mut self, by: Option<&FieldPath>) {
-        self.partition = by.map(|path| self.want(&Scalar::field(path.clone()), Role::Key, "--watermark-by"));
-    }
-
-    /// What was asked for are all fields, as far as they are known.
-    fn all_fields(&mut self) {
-        self.names_all = true;
-    }
-
-    /// All of it.
-    fn program(self, zone: &Zone) -> Program {
-        let mut program = Program {
-            fields: Vec::new(),
-            time: self.time,
-            columns: self.columns,
-            filter: self.filter,
-            conditions: self.conditions,
-            partition: self.partition,
-            results: self.results,
-            zone: zone.clone(),
-            names_all: self.names_all,
-            own_time: self.own_time,
-        };
-        program.fields = program.wanted(&self.input.declared);
-        program
-    }
-}
-
 /// The event time of an input; where none was named, a field that no record has.
 fn time_of(input: &InputPlan) -> Scalar {
     input.time.clone().unwrap_or_else(|| Scalar::field(FieldPath::new(vec![String::new()])))
@@ -440,15 +362,6 @@ fn own_names(expr: &Scalar, side: Side, names: &[FieldPath], flag: &str) -> Resu
 
 fn types_of(columns: &[Column]) -> Vec<FieldType> {
     columns.iter().map(|column| column.ty).collect()
-}
-
-/// Whether a column is what is asked for, wherever it was typed.
-fn same(known: &Computation, expr: &Scalar, role: Role) -> bool {
-    match (known.expr.as_field(), expr.as_field()) {
-        (Some(a), Some(b)) => a == b && known.role == role,
-        (None, None) => known.expr == *expr,
-        _ => false,
-    }
 }
 
 fn role_in(used: Use) -> Role {
