@@ -85,6 +85,20 @@ fn whole_records_keep_their_nested_values_whatever_else_is_asked() {
 }
 
 #[test]
+fn a_key_of_nothing_is_refused_and_one_of_something_is_not() {
+    let folder = Folder::with(&[("a.jsonl", "{\"ts\":1,\"id\":1}\n{\"ts\":2,\"id\":1}\n")]);
+    let ran = folder.sh("windrow dedup a.jsonl --by idd").expect(1);
+    assert_eq!(ran.stdout(), "");
+    assert_eq!(
+        ran.stderr(),
+        "windrow: --by: a.jsonl: no field \"idd\" in the first 2 records\n  hint: did you mean \"id\"?\n"
+    );
+    let rare = "windrow join a.jsonl a.jsonl -t ts --on 'coalesce(l.rare, l.id) = r.id' --within 0s..0s --how semi -q";
+    assert_eq!(folder.sh(rare).ok().lines().count(), 2);
+    assert_eq!(folder.sh("windrow dedup a.jsonl --by idd --schema 'idd text' -q").ok().lines().count(), 2);
+}
+
+#[test]
 fn keys_that_cannot_match_are_refused() {
     let folder = two_sides(5);
     folder.put("t.jsonl", format!("{{\"ts\":{NINE},\"name\":\"a\",\"page\":\"x\"}}\n"));

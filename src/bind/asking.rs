@@ -59,6 +59,15 @@ impl<'a> Asking<'a> {
         column
     }
 
+    /// The index of a column that has to be of something: a key that joins, or tells duplicates.
+    pub(super) fn key(&mut self, expr: &Scalar, flag: &'static str) -> usize {
+        let column = self.want(expr, Role::Key, flag);
+        if column > 0 {
+            self.program.keyed.push(column);
+        }
+        column
+    }
+
     /// A name is one of the result: what to say where a record is asked for it.
     pub(super) fn result(&mut self, name: &str, what: String) {
         self.program.results.push((name.to_owned(), what));

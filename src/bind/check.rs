@@ -66,14 +66,17 @@ pub(super) fn time(wanted: &[Wanted], own: Option<&str>, inputs: &[Prepared]) ->
     }
 }
 
-/// Checks that fields which two sides are joined by are in some record looked at, or were declared.
-pub(super) fn keys(wanted: &[Wanted], keys: &[&FieldPath], inputs: &[Prepared]) -> Result<()> {
+/// Checks that at least one field of a key is in some record looked at, or was declared.
+pub(super) fn key(wanted: &[Wanted], key: &[&FieldPath], inputs: &[Prepared]) -> Result<()> {
     let fields: Vec<&FieldInfo> = inputs.iter().flat_map(|input| &input.sample.fields).collect();
     let is_open = inputs.iter().all(|input| !input.lists_all_fields()) && !fields.is_empty();
-    let undeclared = |path: &FieldPath| wanted.iter().any(|w| w.path == *path && w.declared.is_none());
-    let absent = |path: &&&FieldPath| !inputs.iter().any(|input| has(input, path)) && undeclared(path);
-    match keys.iter().find(absent) {
-        Some(path) if is_open => Err(no_field_in_records(inputs, path, &fields).at("--on")),
+    let declared = |path: &FieldPath| wanted.iter().any(|w| w.path == *path && w.declared.is_some());
+    let is_there =
+        |path: &FieldPath| super::is_origin(path) || declared(path) || inputs.iter().any(|input| has(input, path));
+    match key.first() {
+        Some(first) if is_open && !key.iter().any(|path| is_there(path)) => {
+            Err(no_field_in_records(inputs, first, &fields))
+        }
         _ => Ok(()),
     }
 }
@@ -196,7 +199,11 @@ fn no_field_in_records(inputs: &[Prepared], path: &FieldPath, fields: &[&FieldIn
     let error = Error::failed(format!("{}: no field \"{path}\" in the first {}", inputs[0].name, of_records(records)));
     match similar(path, fields) {
         Some(similar) => error.hint(format!("did you mean {}?", quoted(&similar))),
-        None => error.hint(format!("the fields are {}", names(fields))),
+        None => error.hint(format!(
+            "the fields are {}; --schema '{} text' declares one that comes later",
+            names(fields),
+            typed(&path.name())
+        )),
     }
 }
 

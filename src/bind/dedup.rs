@@ -38,7 +38,7 @@ impl Deduping {
                         key.expr.without_side(0)
                     }
                 };
-                plan.keys.iter().map(|key| asking.want(&own(key), Role::Key, "--by")).collect()
+                plan.keys.iter().map(|key| asking.key(&own(key), "--by")).collect()
             }
         };
         let shown = (!verbatim).then(|| {

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::event::Side;
 use crate::operator::{Equality, Join, JoinSetup, JoinSide, Pair};
 use crate::plan::JoinPlan;
-use crate::schema::{FieldType, Role};
+use crate::schema::FieldType;
 use std::sync::Arc;
 
 /// The flags of each side's condition.
@@ -32,8 +32,7 @@ impl Joining {
         let mut asking = [side_of(plan, Side::Left, names)?, side_of(plan, Side::Right, names)?];
         let [left, right] = &mut asking;
         let keys = plan.on.keys.iter();
-        let keys: (Vec<usize>, Vec<usize>) =
-            keys.map(|(l, r)| (left.want(l, Role::Key, ON), right.want(r, Role::Key, ON))).unzip();
+        let keys: (Vec<usize>, Vec<usize>) = keys.map(|(l, r)| (left.key(l, ON), right.key(r, ON))).unzip();
         let sides = Sides {
             names: names.map(|names| names.all.as_slice()),
             columns: &plan.columns,

@@ -44,8 +44,7 @@ impl LookingUp {
         table.fixed = &names[1].fixed;
         table.select(own(plan.table_filter.as_ref(), Side::Right, TABLE_WHERE)?.as_ref(), TABLE_WHERE);
         let keys = plan.on.keys.iter();
-        let keys: (Vec<usize>, Vec<usize>) =
-            keys.map(|(l, r)| (events.want(l, Role::Key, ON), table.want(r, Role::Key, ON))).unzip();
+        let keys: (Vec<usize>, Vec<usize>) = keys.map(|(l, r)| (events.key(l, ON), table.key(r, ON))).unzip();
         let delete = own(delete_when(&plan.pick), Side::Right, DELETE_WHEN)?;
         let delete = delete.map(|delete| table.want(&delete, Role::Value, DELETE_WHEN));
         let sides = Sides {

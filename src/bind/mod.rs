@@ -59,6 +59,8 @@ pub struct Program {
     /// Columns that say which rows count.
     conditions: Vec<usize>,
     partition: Option<usize>,
+    /// Columns that have to be of something: keys that join, or tell duplicates.
+    keyed: Vec<usize>,
     /// Names of results, and what to say where a record is asked for them.
     results: Vec<(String, String)>,
     zone: Zone,
@@ -96,6 +98,7 @@ impl Program {
             filter: None,
             conditions: Vec::new(),
             partition: None,
+            keyed: Vec::new(),
             results: Vec::new(),
             zone: Zone::UTC,
             names_all: false,
@@ -296,10 +299,11 @@ impl Program {
             let name = field.name();
             self.results.iter().find(|(known, _)| *known == name).map(|(_, what)| what.clone())
         };
-        // A key that no record has would make a job of nothing.
-        let keys = self.columns.iter().filter(|column| column.flag == ON).flat_map(|column| column.expr.fields());
-        let keys: Vec<&FieldPath> = keys.map(|(path, _)| path).collect();
-        check::keys(&self.fields, &keys, inputs)?;
+        // A key of nothing that any record has would make a job of nothing.
+        for column in self.keyed.iter().map(|&column| &self.columns[column - 1]) {
+            let fields: Vec<&FieldPath> = column.expr.fields().into_iter().map(|(path, _)| path).collect();
+            check::key(&self.fields, &fields, inputs).map_err(|error| error.at(column.flag))?;
+        }
         check::time(&self.fields, self.own_time, inputs)?;
         let unseen = check::fields(&self.fields, goes_on, inputs, text, result)?;
         let bound = self.bind(&self.typed(&types_of(columns))).map_err(|error| with_nulls(error, inputs))?;
